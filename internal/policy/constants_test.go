@@ -44,7 +44,7 @@ var thresholds = []struct{ reason, names string }{
 		compile/blockwise.maxDepth cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
-		cpu/product.newCutting cpu/product.dotPart cpu/product.fewDepth cpu/product.fixedRows cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
+		cpu/product.newCutting cpu/product.dotPart cpu/product.fewDepth cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
 		schedule/attention.mostParts schedule/tiles.Options`},
 	{"a bound on the compiler's work, on a text, or on what a process keeps or waits for", `
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime cpu/vector.spinPerHelper cpu/vector.yieldTime exec.maxCalls exec.maxPlans

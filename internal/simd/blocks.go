@@ -13,8 +13,8 @@ type Blocks struct {
 	// Dot multiplies a row by columns of n blocks, ldb bytes apart: c[j] = Σ a[p]·b_j[p]. It adds the sum
 	// to c unless add is 0.
 	Dot func(c, a, b unsafe.Pointer, columns, n, ldb, add int)
-	// Fixed is Dot of rows in fixed point, results of Fix, ldc and lda bytes apart.
-	Fixed func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int)
+	// Fixed is Dot of rows in fixed point, results of Fix, ldc and lda bytes apart. It needs FixedScratch bytes at scratch.
+	Fixed func(c, a, b, scratch unsafe.Pointer, rows, columns, n, ldc, lda, ldb int)
 	// Codes converts n blocks at b to runs of FixedProduct.
 	Codes   func(y, b unsafe.Pointer, n int)
 	offsets bool // runs have offsets
@@ -23,15 +23,17 @@ type Blocks struct {
 // Fix converts n runs of 32 float32 to fixed point, in which a run is 32 integers times a scale. They are
 // of 16 bits: the error of a number is at most 1/65,000 of the run's largest absolute value, or 2⁻¹¹⁶. A run
 // with a number that is not finite has a scale that is not. The result takes FixedBytes: two bytes for each
-// number, the scales, and the sums of each run and of its halves. Fix is nil where no format has Fixed.
+// number, the upper bytes of two runs before the lower ones, the scales, and the sums of each run and of its halves. Fix is nil where no format has Fixed.
 var Fix func(y, a unsafe.Pointer, n int)
 
 // FixedBytes is the memory for numbers in fixed point; their number is a multiple of 32.
-func FixedBytes(numbers int) int { return numbers / 32 * (64 + 4 + 4 + 8) }
+func FixedBytes(numbers int) int { return (numbers+32)/64*128 + numbers/32*(4+4+8) }
 
-// FixedStride is a distance of rows in fixed point, not longer than rows of float32: an odd number of lines of the cache,
+// FixedStride is a distance of rows in fixed point, not longer than rows of float32 of 64 numbers or more: an odd number of lines of the cache,
 // so that rows do not compete for the same sets.
-func FixedStride(numbers int) int { return min((FixedBytes(numbers)+63)/64*64|64, 4*numbers) }
+func FixedStride(numbers int) int {
+	return min((FixedBytes(numbers)+63)/64*64|64, 4*numbers)
+}
 
 // blocks has the routines in assembly, by the name of the format.
 var blocks = map[string]Blocks{}
@@ -39,20 +41,71 @@ var blocks = map[string]Blocks{}
 // fixed has the routines of Blocks.Fixed.
 var fixed = map[string]fixedDots{}
 
-// fixedDots are a format's routines of one row and of up to four, for which blocks are unpacked once.
-type fixedDots struct{ one, four fixedDot }
+// fixedDots are a format's routines for rows in fixed point: dot for one of them, and for more panel, which unpacks
+// n blocks of 16 columns, ldb bytes apart, for a panelDot.
+type fixedDots struct {
+	dot   func(c, a, b unsafe.Pointer, columns, n, ldb int)
+	panel func(y, b unsafe.Pointer, n, ldb int)
+	runs  int // of a block
+	bytes int // of a block
+	parts int // of a run, with a scale each
+}
 
-type fixedDot func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int)
+// A panelDot multiplies m rows of k runs by a panel of n columns: digits at a, scales at s and sums at u, which are lda bytes
+// apart. With each run it reads step bytes ahead into the cache. It adds the sums to c, ldc bytes apart, unless add is 0.
+type panelDot func(c, a, s, u, p unsafe.Pointer, ahead uintptr, m, n, k, ldc, lda, step, add int)
+
+// panelDots has the routines by the parts of a run.
+var panelDots [3]panelDot
+
+const (
+	panelColumns = 16
+	panelRows    = 8
+	// panelRuns is the number of runs of a panel, which stays in the first-level cache.
+	panelRuns  = 8
+	panelBytes = panelRuns * 2 * 64 * (4 + 2)
+	// FixedScratch is the memory for a panel and for blocks of fewer than 16 columns.
+	FixedScratch = 64 + panelBytes + panelColumns*panelRuns*64
+)
 
 // multiply is Blocks.Fixed.
-func (f fixedDots) multiply(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int) {
-	for rows > 0 {
-		dot, some := f.one, 1
-		if rows > 2 {
-			dot, some = f.four, min(rows, 4)
+func (f *fixedDots) multiply(c, a, b, scratch unsafe.Pointer, rows, columns, n, ldc, lda, ldb int) {
+	switch rows {
+	case 0:
+		return
+	case 1:
+		f.dot(c, a, b, columns, n, ldb)
+		return
+	}
+	panel := unsafe.Add(scratch, -uintptr(scratch)&63)
+	runs, most, height := n*f.runs, panelRuns/f.runs, ir.CeilDiv(rows, ir.CeilDiv(rows, panelRows))
+	for j := 0; j < columns; j += panelColumns {
+		some := min(panelColumns, columns-j)
+		for at := 0; at < n; at += most {
+			blocks := min(most, n-at)
+			from, distance := unsafe.Add(b, j*ldb+at*f.bytes), ldb
+			if some < panelColumns {
+				to := unsafe.Add(panel, panelBytes)
+				distance = blocks * f.bytes
+				for i := range panelColumns {
+					copy(vec[byte](unsafe.Add(to, i*distance), distance), vec[byte](unsafe.Add(from, min(i, some-1)*ldb), distance))
+				}
+				from = to
+			}
+			f.panel(panel, from, blocks, distance)
+			ahead := uintptr(b) + uintptr((j+panelColumns)*ldb+panelColumns*at*f.bytes) // the next columns, if they are adjacent
+			first := at * f.runs
+			for i := 0; i < rows; i += height {
+				row := unsafe.Add(a, i*lda)
+				scales := unsafe.Add(row, (runs+1)/2*128)
+				sums := unsafe.Add(scales, 4*runs)
+				if f.parts == 2 {
+					sums = unsafe.Add(sums, 4*runs)
+				}
+				panelDots[f.parts](unsafe.Add(c, i*ldc+4*j), unsafe.Add(row, 64*first), unsafe.Add(scales, 4*first), unsafe.Add(sums, 4*first*f.parts), panel, ahead,
+					min(height, rows-i), some, blocks*f.runs, ldc, lda, panelColumns*f.bytes/f.runs, at)
+			}
 		}
-		dot(c, a, b, some, columns, n, ldc, lda, ldb)
-		c, a, rows = unsafe.Add(c, some*ldc), unsafe.Add(a, some*lda), rows-some
 	}
 }
 

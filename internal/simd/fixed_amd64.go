@@ -10,52 +10,58 @@ import "unsafe"
 func fixVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)
 
 //go:noescape
-func dotFixed1Q4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ4_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ4_1VNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ5_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ8_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ4_KVNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ5_KVNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1Q6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelQ6_KVNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4Q6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedQ6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
 
 //go:noescape
-func dotFixed1IQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func panelIQ4_NLVNNI(y unsafe.Pointer, b unsafe.Pointer, n int, ldb int)
 
 //go:noescape
-func dotFixed4IQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+func dotFixedIQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+
+//go:noescape
+func dotPanel1VNNI(c unsafe.Pointer, a unsafe.Pointer, s unsafe.Pointer, u unsafe.Pointer, p unsafe.Pointer, ahead uintptr, m int, n int, k int, ldc int, lda int, step int, add int)
+
+//go:noescape
+func dotPanel2VNNI(c unsafe.Pointer, a unsafe.Pointer, s unsafe.Pointer, u unsafe.Pointer, p unsafe.Pointer, ahead uintptr, m int, n int, k int, ldc int, lda int, step int, add int)
 
 //go:noescape
 func fixRunsVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)

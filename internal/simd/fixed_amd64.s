@@ -14,6 +14,9 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
+DATA bitOfByte<>+0(SB)/4, $0x08040201
+GLOBL bitOfByte<>(SB), RODATA|NOPTR, $4
+
 DATA bothHalves<>+0(SB)/4, $0x01000100
 DATA bothHalves<>+4(SB)/4, $0x01000100
 DATA bothHalves<>+8(SB)/4, $0x01000100
@@ -96,6 +99,12 @@ DATA firstBits<>+8(SB)/4, $0x3f3f3f3f
 DATA firstBits<>+12(SB)/4, $0x0f0f0f0f
 GLOBL firstBits<>(SB), RODATA|NOPTR, $16
 
+DATA firstBytes<>+0(SB)/4, $0x00000000
+DATA firstBytes<>+4(SB)/4, $0x04040404
+DATA firstBytes<>+8(SB)/4, $0x08080808
+DATA firstBytes<>+12(SB)/4, $0x0c0c0c0c
+GLOBL firstBytes<>(SB), RODATA|NOPTR, $16
+
 DATA high<>+0(SB)/4, $0x00000000
 DATA high<>+4(SB)/4, $0x00000000
 DATA high<>+8(SB)/4, $0x00000000
@@ -133,6 +142,24 @@ DATA levels<>+4(SB)/4, $0x766a5d4f
 DATA levels<>+8(SB)/4, $0xa6998d81
 DATA levels<>+12(SB)/4, $0xf1d9c5b5
 GLOBL levels<>(SB), RODATA|NOPTR, $16
+
+DATA nibbles<>+0(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+4(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+8(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+12(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+16(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+20(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+24(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+28(SB)/4, $0x0f0f0f0f
+DATA nibbles<>+32(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+36(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+40(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+44(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+48(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+52(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+56(SB)/4, $0xf0f0f0f0
+DATA nibbles<>+60(SB)/4, $0xf0f0f0f0
+GLOBL nibbles<>(SB), RODATA|NOPTR, $64
 
 DATA pairs<>+0(SB)/4, $0x00000000
 DATA pairs<>+4(SB)/4, $0x00000000
@@ -194,7 +221,39 @@ DATA twos<>+112(SB)/4, $0x00000007
 DATA twos<>+116(SB)/4, $0x00000007
 DATA twos<>+120(SB)/4, $0x00000007
 DATA twos<>+124(SB)/4, $0x00000007
-GLOBL twos<>(SB), RODATA|NOPTR, $128
+DATA twos<>+128(SB)/4, $0x00000008
+DATA twos<>+132(SB)/4, $0x00000008
+DATA twos<>+136(SB)/4, $0x00000008
+DATA twos<>+140(SB)/4, $0x00000008
+DATA twos<>+144(SB)/4, $0x00000009
+DATA twos<>+148(SB)/4, $0x00000009
+DATA twos<>+152(SB)/4, $0x00000009
+DATA twos<>+156(SB)/4, $0x00000009
+DATA twos<>+160(SB)/4, $0x0000000a
+DATA twos<>+164(SB)/4, $0x0000000a
+DATA twos<>+168(SB)/4, $0x0000000a
+DATA twos<>+172(SB)/4, $0x0000000a
+DATA twos<>+176(SB)/4, $0x0000000b
+DATA twos<>+180(SB)/4, $0x0000000b
+DATA twos<>+184(SB)/4, $0x0000000b
+DATA twos<>+188(SB)/4, $0x0000000b
+DATA twos<>+192(SB)/4, $0x0000000c
+DATA twos<>+196(SB)/4, $0x0000000c
+DATA twos<>+200(SB)/4, $0x0000000c
+DATA twos<>+204(SB)/4, $0x0000000c
+DATA twos<>+208(SB)/4, $0x0000000d
+DATA twos<>+212(SB)/4, $0x0000000d
+DATA twos<>+216(SB)/4, $0x0000000d
+DATA twos<>+220(SB)/4, $0x0000000d
+DATA twos<>+224(SB)/4, $0x0000000e
+DATA twos<>+228(SB)/4, $0x0000000e
+DATA twos<>+232(SB)/4, $0x0000000e
+DATA twos<>+236(SB)/4, $0x0000000e
+DATA twos<>+240(SB)/4, $0x0000000f
+DATA twos<>+244(SB)/4, $0x0000000f
+DATA twos<>+248(SB)/4, $0x0000000f
+DATA twos<>+252(SB)/4, $0x0000000f
+GLOBL twos<>(SB), RODATA|NOPTR, $256
 
 DATA upper<>+0(SB)/4, $0x0f0f0f0f
 DATA upper<>+4(SB)/4, $0x0f0f0f0f
@@ -212,11 +271,13 @@ TEXT ·fixVNNI(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+16(FP), DX
-	MOVQ DX, BX
+	MOVQ $+32, SI
+	LEAQ 1(DX), BX
+	ANDQ $-2, BX
 	SHLQ $0x06, BX
 	LEAQ (AX)(BX*1), BX
-	LEAQ (BX)(DX*4), SI
-	LEAQ (SI)(DX*4), DI
+	LEAQ (BX)(DX*4), DI
+	LEAQ (DI)(DX*4), R8
 
 run1:
 	DECQ          DX
@@ -244,14 +305,14 @@ run1:
 	VPADDD.BCST   c4_80<>+0(SB), Z0, Z4
 	VPSRAD        $0x08, Z4, Z4
 	VPMOVDB       Z4, (AX)
-	VPMOVDB       Z0, 32(AX)
+	VPMOVDB       Z0, 64(AX)
 	VCVTDQ2PS     Z0, Z0
 	VMULPS        Z2, Z1, Z1
 	VCVTPS2DQ     Z1, Z1
 	VPADDD.BCST   c4_80<>+0(SB), Z1, Z2
 	VPSRAD        $0x08, Z2, Z2
 	VPMOVDB       Z2, 16(AX)
-	VPMOVDB       Z1, 48(AX)
+	VPMOVDB       Z1, 80(AX)
 	VCVTDQ2PS     Z1, Z1
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPS        Y2, Y0, Y0
@@ -269,15 +330,16 @@ run1:
 	VADDPS        X1, X0, X0
 	VMULPS        X0, X3, X0
 	VMOVSS        X3, (BX)
-	VMOVSD        X0, (DI)
+	VMOVSD        X0, (R8)
 	VPSHUFD       $0xb1, X0, X1
 	VADDPS        X1, X0, X0
-	VMOVSS        X0, (SI)
-	ADDQ          $+64, AX
+	VMOVSS        X0, (DI)
 	ADDQ          $+128, CX
 	ADDQ          $+4, BX
-	ADDQ          $+4, SI
-	ADDQ          $+8, DI
+	ADDQ          $+4, DI
+	ADDQ          $+8, R8
+	ADDQ          SI, AX
+	XORQ          $+64, SI
 	JMP           run1
 
 end2:
@@ -334,216 +396,102 @@ DATA c4_80<>+24(SB)/4, $0x00000080
 DATA c4_80<>+28(SB)/4, $0x00000080
 GLOBL c4_80<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed1Q4_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixed1Q4_0VNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
-	VMOVDQU32    each<>+0(SB), Y0
-	VMOVDQU32    each<>+32(SB), Y2
-	VMOVDQU32    each<>+64(SB), Y3
-	VMOVDQU32    each<>+96(SB), Y4
-	VMOVDQU32    each<>+128(SB), Y5
-	VMOVDQU32    each<>+160(SB), Y6
-	VMOVDQU32    each<>+192(SB), Y7
-	VMOVDQU32    each<>+224(SB), Y8
-	CMPQ         8(SP), $+0
-	JLE          end5
-	MOVQ         (SP), BX
+// func panelQ4_0VNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelQ4_0VNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-column3:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+4, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y11, Y11, Y11
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Z10, Z10, Z10
-	MOVQ   n+40(FP), SI
-	SHRQ   $0x03, SI
-	TESTQ  SI, SI
-	JZ     rest4
+block3:
+	DECQ            DX
+	JLT             end4
+	VPBROADCASTW    (CX), X0
+	VPINSRW         $0x01, (CX)(BX*1), X0, X0
+	VPINSRW         $0x02, (CX)(BX*2), X0, X0
+	VPINSRW         $0x03, (CX)(SI*1), X0, X0
+	VPINSRW         $0x04, (R8), X0, X0
+	VPINSRW         $0x05, (R8)(BX*1), X0, X0
+	VPINSRW         $0x06, (R8)(BX*2), X0, X0
+	VPINSRW         $0x07, (R8)(SI*1), X0, X0
+	VPBROADCASTW    (R9), X1
+	VPINSRW         $0x01, (R9)(BX*1), X1, X1
+	VPINSRW         $0x02, (R9)(BX*2), X1, X1
+	VPINSRW         $0x03, (R9)(SI*1), X1, X1
+	VPINSRW         $0x04, (R10), X1, X1
+	VPINSRW         $0x05, (R10)(BX*1), X1, X1
+	VPINSRW         $0x06, (R10)(BX*2), X1, X1
+	VPINSRW         $0x07, (R10)(SI*1), X1, X1
+	VINSERTI128     $0x01, X1, Y0, Y1
+	VCVTPH2PS       Y1, Z1
+	VMOVUPS         Z1, 512(AX)
+	VMULPS.BCST     c4_c1000000<>+0(SB), Z1, Z1
+	VMOVUPS         Z1, 576(AX)
+	VMOVDQU32       2(CX), X1
+	VBROADCASTI32X4 2(R8), K1, Z1
+	VBROADCASTI32X4 2(R9), K2, Z1
+	VBROADCASTI32X4 2(R10), K3, Z1
+	VMOVDQU32       2(CX)(BX*1), X2
+	VBROADCASTI32X4 2(R8)(BX*1), K1, Z2
+	VBROADCASTI32X4 2(R9)(BX*1), K2, Z2
+	VBROADCASTI32X4 2(R10)(BX*1), K3, Z2
+	VMOVDQU32       2(CX)(BX*2), X3
+	VBROADCASTI32X4 2(R8)(BX*2), K1, Z3
+	VBROADCASTI32X4 2(R9)(BX*2), K2, Z3
+	VBROADCASTI32X4 2(R10)(BX*2), K3, Z3
+	VMOVDQU32       2(CX)(SI*1), X4
+	VBROADCASTI32X4 2(R8)(SI*1), K1, Z4
+	VBROADCASTI32X4 2(R9)(SI*1), K2, Z4
+	VBROADCASTI32X4 2(R10)(SI*1), K3, Z4
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z4, Z3, Z2
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLQDQ     Z2, Z5, Z4
+	VPUNPCKHQDQ     Z2, Z5, Z2
+	VPUNPCKLQDQ     Z3, Z1, Z5
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z8
+	VMOVDQU32       Z3, (AX)
+	VMOVDQU32       Z6, 64(AX)
+	VMOVDQU32       Z7, 128(AX)
+	VMOVDQU32       Z8, 192(AX)
+	VPSRLW          $0x04, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPSRLW          $0x04, Z5, Z4
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VMOVDQU32       Z3, 256(AX)
+	VMOVDQU32       Z2, 320(AX)
+	VMOVDQU32       Z4, 384(AX)
+	VMOVDQU32       Z1, 448(AX)
+	ADDQ            $+640, AX
+	ADDQ            $+18, CX
+	ADDQ            $+18, R8
+	ADDQ            $+18, R9
+	ADDQ            $+18, R10
+	JMP             block3
 
-groups6:
-	VPBROADCASTW    (BX), X1
-	VPINSRW         $0x01, 18(BX), X1, X1
-	VPINSRW         $0x02, 36(BX), X1, X1
-	VPINSRW         $0x03, 54(BX), X1, X1
-	VPINSRW         $0x04, 72(BX), X1, X1
-	VPINSRW         $0x05, 90(BX), X1, X1
-	VPINSRW         $0x06, 108(BX), X1, X1
-	VPINSRW         $0x07, 126(BX), X1, X1
-	VCVTPH2PS       X1, Y9
-	VMOVAPS         Y9, Y9
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y15
-	VMULPS          Y15, Y9, Y15
-	VFMADD231PS     (DX), Y9, Y10
-	DECQ            SI
-	VBROADCASTI32X4 2(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        (AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        32(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y0, Y16
-	VFMADD231PS     Y16, Y9, Y11
-	VBROADCASTI32X4 20(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        96(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y2, Y16
-	VFMADD231PS     Y16, Y9, Y12
-	VBROADCASTI32X4 38(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        128(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        160(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y3, Y16
-	VFMADD231PS     Y16, Y9, Y13
-	VBROADCASTI32X4 56(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        192(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        224(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y4, Y16
-	VFMADD231PS     Y16, Y9, Y14
-	VBROADCASTI32X4 74(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        256(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        288(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y5, Y16
-	VFMADD231PS     Y16, Y9, Y11
-	VBROADCASTI32X4 92(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        320(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        352(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y6, Y16
-	VFMADD231PS     Y16, Y9, Y12
-	VBROADCASTI32X4 110(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        384(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        416(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y7, Y16
-	VFMADD231PS     Y16, Y9, Y13
-	VBROADCASTI32X4 128(BX), Y9
-	VPANDD          upper<>+0(SB), Y9, Y9
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        448(AX), Y9, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        480(AX), Y9, Y16
-	VCVTDQ2PS       Y16, Y9
-	VPERMPS         Y15, Y8, Y15
-	VFMADD231PS     Y15, Y9, Y14
-	ADDQ            $+144, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups6
-
-rest4:
-	MOVQ n+40(FP), SI
-	ANDQ $+7, SI
-
-block7:
-	DECQ            SI
-	JLT             end8
-	VPBROADCASTW    (BX), X1
-	VCVTPH2PS       X1, Y9
-	VMOVSS          (DX), X1
-	VFMADD231PS     Y1, Y9, Y10
-	VBROADCASTI32X4 2(BX), Y15
-	VPANDD          upper<>+0(SB), Y15, Y15
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        (AX), Y15, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        32(AX), Y15, Y16
-	VCVTDQ2PS       Y16, Y15
-	VMULPS.BCST     (CX), Y9, Y9
-	VFMADD231PS     Y9, Y15, Y11
-	ADDQ            $+18, BX
-	ADDQ            $+64, AX
-	ADDQ            $+4, CX
-	ADDQ            $+4, DX
-	JMP             block7
-
-end8:
-	MOVQ             16(SP), AX
-	VADDPS           Y12, Y11, Y11
-	VADDPS           Y13, Y11, Y11
-	VADDPS           Y14, Y11, Y11
-	VMULPS           lanes<>+0(SB), Y11, Y9
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y10, Y9
-	VEXTRACTF32X4    $0x01, Y9, X1
-	VADDPS           X1, X9, X1
-	VPSHUFD          $0x4e, X1, X9
-	VADDPS           X9, X1, X1
-	VPSHUFD          $0xb1, X1, X9
-	VADDPS           X9, X1, X1
-	VMOVSS           X1, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column3
-
-end5:
+end4:
 	VZEROUPPER
 	RET
-
-DATA c4_f0f0f0f<>+0(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+4(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+8(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+12(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+16(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+20(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
-DATA c4_f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
-GLOBL c4_f0f0f0f<>(SB), RODATA|NOPTR, $32
-
-DATA c4_f0f0f0f0<>+0(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+4(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+8(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+12(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+16(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+20(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+24(SB)/4, $0xf0f0f0f0
-DATA c4_f0f0f0f0<>+28(SB)/4, $0xf0f0f0f0
-GLOBL c4_f0f0f0f0<>(SB), RODATA|NOPTR, $32
 
 DATA c4_c1000000<>+0(SB)/4, $0xc1000000
 DATA c4_c1000000<>+4(SB)/4, $0xc1000000
@@ -555,1065 +503,442 @@ DATA c4_c1000000<>+24(SB)/4, $0xc1000000
 DATA c4_c1000000<>+28(SB)/4, $0xc1000000
 GLOBL c4_c1000000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q4_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
-TEXT ·dotFixed4Q4_0VNNI(SB), NOSPLIT, $368-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end11
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	SHRQ         $0x03, SI
-	TESTQ        SI, SI
-	JZ           column9
-	VPBROADCASTW (R9), X0
-	VPINSRW      $0x01, 18(R9), X0, X0
-	VPINSRW      $0x02, 36(R9), X0, X0
-	VPINSRW      $0x03, 54(R9), X0, X0
-	VPINSRW      $0x04, 72(R9), X0, X0
-	VPINSRW      $0x05, 90(R9), X0, X0
-	VPINSRW      $0x06, 108(R9), X0, X0
-	VPINSRW      $0x07, 126(R9), X0, X0
-	VCVTPH2PS    X0, Y0
-	VMOVAPS      Y0, Y0
-	VPBROADCASTW (R10), X1
-	VPINSRW      $0x01, 18(R10), X1, X1
-	VPINSRW      $0x02, 36(R10), X1, X1
-	VPINSRW      $0x03, 54(R10), X1, X1
-	VPINSRW      $0x04, 72(R10), X1, X1
-	VPINSRW      $0x05, 90(R10), X1, X1
-	VPINSRW      $0x06, 108(R10), X1, X1
-	VPINSRW      $0x07, 126(R10), X1, X1
-	VCVTPH2PS    X1, Y1
-	VMOVAPS      Y1, Y1
+DATA c4_f0f0f0f<>+0(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+4(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+8(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+12(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+16(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+20(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
+DATA c4_f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
+GLOBL c4_f0f0f0f<>(SB), RODATA|NOPTR, $32
 
-column9:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+4, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y4, Y4, Y4
-	VPXORD Y5, Y5, Y5
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
-	VPXORD Z6, Z6, Z6
+// func dotFixedQ4_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3
+TEXT ·dotFixedQ4_0VNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column5:
+	DECQ   BX
+	JLT    end7
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+1, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
 	VPXORD Z7, Z7, Z7
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Y16, Y16, Y16
-	VPXORD Y17, Y17, Y17
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   n+40(FP), R11
+	MOVQ   n+32(FP), R11
 	SHRQ   $0x03, R11
 	TESTQ  R11, R11
-	JZ     rest10
+	JZ     rest6
 
-groups12:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, (AX)
-	VFMADD231PS (R8), Y0, Y2
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 32(AX)
-	VFMADD231PS (R8), Y1, Y3
-	VMOVUPS     (DI)(CX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y0, Y6
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y7
-	VMOVUPS     (DI)(DX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y0, Y10
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y11
-	VMOVUPS     (DI)(BX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y0, Y14
-	VMULPS      Y18, Y1, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y15
-	DECQ        R11
-	LEAQ        144(R9), R12
-	LEAQ        144(R10), R13
-	TESTQ       R11, R11
-	JNE         have13
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
+groups8:
+	VPBROADCASTW    (R10), X8
+	VPINSRW         $0x01, 18(R10), X8, X8
+	VPINSRW         $0x02, 36(R10), X8, X8
+	VPINSRW         $0x03, 54(R10), X8, X8
+	VPINSRW         $0x04, 72(R10), X8, X8
+	VPINSRW         $0x05, 90(R10), X8, X8
+	VPINSRW         $0x06, 108(R10), X8, X8
+	VPINSRW         $0x07, 126(R10), X8, X8
+	VCVTPH2PS       X8, Y8
+	VMOVUPS         (R8), Y9
+	VMULPS          Y8, Y9, Y9
+	VFMADD231PS     (R9), Y8, Y7
+	VBROADCASTI32X4 2(R10), Y8
+	VPANDD          upper<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 20(R10), Y11
+	VPANDD          upper<>+0(SB), Y11, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z0, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        64(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 38(R10), Y8
+	VPANDD          upper<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 56(R10), Y11
+	VPANDD          upper<>+0(SB), Y11, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z1, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        128(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        192(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	VBROADCASTI32X4 74(R10), Y8
+	VPANDD          upper<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 92(R10), Y11
+	VPANDD          upper<>+0(SB), Y11, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z2, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        320(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 110(R10), Y8
+	VPANDD          upper<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 128(R10), Y11
+	VPANDD          upper<>+0(SB), Y11, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z3, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        384(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        448(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	ADDQ            $+144, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups8
 
-have13:
-	VPBROADCASTW     (R12), X0
-	VPINSRW          $0x01, 18(R12), X0, X0
-	VPINSRW          $0x02, 36(R12), X0, X0
-	VPINSRW          $0x03, 54(R12), X0, X0
-	VPINSRW          $0x04, 72(R12), X0, X0
-	VPINSRW          $0x05, 90(R12), X0, X0
-	VPINSRW          $0x06, 108(R12), X0, X0
-	VPINSRW          $0x07, 126(R12), X0, X0
-	VCVTPH2PS        X0, Y0
-	VMOVAPS          Y0, Y0
-	VPBROADCASTW     (R13), X1
-	VPINSRW          $0x01, 18(R13), X1, X1
-	VPINSRW          $0x02, 36(R13), X1, X1
-	VPINSRW          $0x03, 54(R13), X1, X1
-	VPINSRW          $0x04, 72(R13), X1, X1
-	VPINSRW          $0x05, 90(R13), X1, X1
-	VPINSRW          $0x06, 108(R13), X1, X1
-	VPINSRW          $0x07, 126(R13), X1, X1
-	VCVTPH2PS        X1, Y1
-	VMOVAPS          Y1, Y1
-	VBROADCASTI32X4  2(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  2(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        (SI), Y21
-	VMOVDQU32        32(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST (AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 32(AX), Y21, Y5
-	VMOVDQU32        (SI)(CX*1), Y21
-	VMOVDQU32        32(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 64(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 96(AX), Y21, Y9
-	VMOVDQU32        (SI)(DX*1), Y21
-	VMOVDQU32        32(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 128(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 160(AX), Y21, Y13
-	VMOVDQU32        (SI)(BX*1), Y21
-	VMOVDQU32        32(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 192(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 224(AX), Y18, Y17
-	VBROADCASTI32X4  20(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  20(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        64(SI), Y21
-	VMOVDQU32        96(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 4(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 36(AX), Y21, Y5
-	VMOVDQU32        64(SI)(CX*1), Y21
-	VMOVDQU32        96(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 68(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 100(AX), Y21, Y9
-	VMOVDQU32        64(SI)(DX*1), Y21
-	VMOVDQU32        96(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 132(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 164(AX), Y21, Y13
-	VMOVDQU32        64(SI)(BX*1), Y21
-	VMOVDQU32        96(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 196(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 228(AX), Y18, Y17
-	VBROADCASTI32X4  38(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  38(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        128(SI), Y21
-	VMOVDQU32        160(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 8(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 40(AX), Y21, Y5
-	VMOVDQU32        128(SI)(CX*1), Y21
-	VMOVDQU32        160(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 72(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 104(AX), Y21, Y9
-	VMOVDQU32        128(SI)(DX*1), Y21
-	VMOVDQU32        160(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 136(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 168(AX), Y21, Y13
-	VMOVDQU32        128(SI)(BX*1), Y21
-	VMOVDQU32        160(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 200(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 232(AX), Y18, Y17
-	VBROADCASTI32X4  56(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  56(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        192(SI), Y21
-	VMOVDQU32        224(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 12(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 44(AX), Y21, Y5
-	VMOVDQU32        192(SI)(CX*1), Y21
-	VMOVDQU32        224(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 76(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 108(AX), Y21, Y9
-	VMOVDQU32        192(SI)(DX*1), Y21
-	VMOVDQU32        224(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 140(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 172(AX), Y21, Y13
-	VMOVDQU32        192(SI)(BX*1), Y21
-	VMOVDQU32        224(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 204(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 236(AX), Y18, Y17
-	VBROADCASTI32X4  74(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  74(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        256(SI), Y21
-	VMOVDQU32        288(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 16(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 48(AX), Y21, Y5
-	VMOVDQU32        256(SI)(CX*1), Y21
-	VMOVDQU32        288(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 80(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 112(AX), Y21, Y9
-	VMOVDQU32        256(SI)(DX*1), Y21
-	VMOVDQU32        288(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 144(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 176(AX), Y21, Y13
-	VMOVDQU32        256(SI)(BX*1), Y21
-	VMOVDQU32        288(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 208(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 240(AX), Y18, Y17
-	VBROADCASTI32X4  92(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  92(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        320(SI), Y21
-	VMOVDQU32        352(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 20(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 52(AX), Y21, Y5
-	VMOVDQU32        320(SI)(CX*1), Y21
-	VMOVDQU32        352(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 84(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 116(AX), Y21, Y9
-	VMOVDQU32        320(SI)(DX*1), Y21
-	VMOVDQU32        352(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 148(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 180(AX), Y21, Y13
-	VMOVDQU32        320(SI)(BX*1), Y21
-	VMOVDQU32        352(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 212(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 244(AX), Y18, Y17
-	VBROADCASTI32X4  110(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  110(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        384(SI), Y21
-	VMOVDQU32        416(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 24(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 56(AX), Y21, Y5
-	VMOVDQU32        384(SI)(CX*1), Y21
-	VMOVDQU32        416(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 88(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 120(AX), Y21, Y9
-	VMOVDQU32        384(SI)(DX*1), Y21
-	VMOVDQU32        416(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 152(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 184(AX), Y21, Y13
-	VMOVDQU32        384(SI)(BX*1), Y21
-	VMOVDQU32        416(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 216(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 248(AX), Y18, Y17
-	VBROADCASTI32X4  128(R9), Y18
-	VPANDD           upper<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  128(R10), Y19
-	VPANDD           upper<>+0(SB), Y19, Y19
-	VMOVDQU32        448(SI), Y21
-	VMOVDQU32        480(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 28(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 60(AX), Y21, Y5
-	VMOVDQU32        448(SI)(CX*1), Y21
-	VMOVDQU32        480(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 92(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 124(AX), Y21, Y9
-	VMOVDQU32        448(SI)(DX*1), Y21
-	VMOVDQU32        480(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 156(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 188(AX), Y21, Y13
-	VMOVDQU32        448(SI)(BX*1), Y21
-	VMOVDQU32        480(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 220(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 252(AX), Y18, Y17
-	ADDQ             $+144, R9
-	ADDQ             $+144, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups12
-
-rest10:
-	MOVQ n+40(FP), R11
+rest6:
+	MOVQ n+32(FP), R11
+	MOVQ $+32, R12
 	ANDQ $+7, R11
 
-block14:
+block9:
 	DECQ            R11
-	JLT             end15
-	VPBROADCASTW    (R9), X18
-	VCVTPH2PS       X18, Y18
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y18, Y2
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y18, Y6
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y18, Y10
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y18, Y14
-	VPBROADCASTW    (R10), X19
-	VCVTPH2PS       X19, Y19
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y19, Y3
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y19, Y7
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y19, Y11
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y19, Y15
-	VBROADCASTI32X4 2(R9), Y21
-	VPANDD          upper<>+0(SB), Y21, Y21
-	VBROADCASTI32X4 2(R10), Y22
-	VPANDD          upper<>+0(SB), Y22, Y22
-	VMOVDQU32       (SI), Y23
-	VMOVDQU32       32(SI), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y4
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y5
-	VMOVDQU32       (SI)(CX*1), Y23
-	VMOVDQU32       32(SI)(CX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(CX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y8
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(CX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       (SI)(DX*1), Y23
-	VMOVDQU32       32(SI)(DX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(DX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y12
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(DX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y13
-	VMOVDQU32       (SI)(BX*1), Y23
-	VMOVDQU32       32(SI)(BX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y21
-	VMULPS.BCST     (DI)(BX*1), Y18, Y18
-	VFMADD231PS     Y18, Y21, Y16
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        Y23, Y22, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        Y24, Y22, Y18
-	VCVTDQ2PS       Y18, Y18
-	VMULPS.BCST     (DI)(BX*1), Y19, Y19
-	VFMADD231PS     Y19, Y18, Y17
-	ADDQ            $+18, R9
+	JLT             end10
+	VPBROADCASTW    (R10), X8
+	VCVTPH2PS       X8, Y8
+	VMOVSS          (R9), X10
+	VFMADD231PS     Y10, Y8, Y7
+	VBROADCASTI32X4 2(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VMULPS.BCST     (R8), Y8, Y8
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        (DI), Y9, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        64(DI), Y9, Y11
+	VCVTDQ2PS       Y11, Y9
+	VFMADD231PS     Y8, Y9, Y6
 	ADDQ            $+18, R10
-	ADDQ            $+64, SI
-	ADDQ            $+4, DI
+	ADDQ            R12, DI
+	XORQ            $+64, R12
 	ADDQ            $+4, R8
-	JMP             block14
+	ADDQ            $+4, R9
+	JMP             block9
 
-end15:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
+end10:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
 	VMULPS           lanes<>+0(SB), Y4, Y4
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y2, Y4
-	VEXTRACTF32X4    $0x01, Y4, X2
-	VADDPS           X2, X4, X2
-	VPSHUFD          $0x4e, X2, X4
-	VADDPS           X4, X2, X2
-	VPSHUFD          $0xb1, X2, X4
-	VADDPS           X4, X2, X2
-	VMOVSS           X2, (SI)
-	VMULPS           lanes<>+0(SB), Y5, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y3, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)
-	MOVQ             24(SP), R8
-	VMULPS           lanes<>+0(SB), Y8, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y6, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y9, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y7, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VMULPS           lanes<>+0(SB), Y12, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y10, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y13, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y11, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VMULPS           lanes<>+0(SB), Y16, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y14, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y17, Y2
-	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y15, Y2
-	VEXTRACTF32X4    $0x01, Y2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column9
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column5
 
-end11:
+end7:
 	VZEROUPPER
 	RET
 
-// func dotFixed1Q4_1VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixed1Q4_1VNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
-	VMOVDQU32    each<>+0(SB), Y0
-	VMOVDQU32    each<>+32(SB), Y2
-	VMOVDQU32    each<>+64(SB), Y3
-	VMOVDQU32    each<>+96(SB), Y4
-	VMOVDQU32    each<>+128(SB), Y5
-	VMOVDQU32    each<>+160(SB), Y6
-	VMOVDQU32    each<>+192(SB), Y7
-	VMOVDQU32    each<>+224(SB), Y8
-	CMPQ         8(SP), $+0
-	JLE          end18
-	MOVQ         (SP), BX
+// func panelQ4_1VNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelQ4_1VNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-column16:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+4, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z11, Z11, Z11
-	MOVQ   n+40(FP), SI
-	SHRQ   $0x03, SI
-	TESTQ  SI, SI
-	JZ     rest17
+block11:
+	DECQ            DX
+	JLT             end12
+	VPBROADCASTW    (CX), X0
+	VPINSRW         $0x01, (CX)(BX*1), X0, X0
+	VPINSRW         $0x02, (CX)(BX*2), X0, X0
+	VPINSRW         $0x03, (CX)(SI*1), X0, X0
+	VPINSRW         $0x04, (R8), X0, X0
+	VPINSRW         $0x05, (R8)(BX*1), X0, X0
+	VPINSRW         $0x06, (R8)(BX*2), X0, X0
+	VPINSRW         $0x07, (R8)(SI*1), X0, X0
+	VPBROADCASTW    (R9), X1
+	VPINSRW         $0x01, (R9)(BX*1), X1, X1
+	VPINSRW         $0x02, (R9)(BX*2), X1, X1
+	VPINSRW         $0x03, (R9)(SI*1), X1, X1
+	VPINSRW         $0x04, (R10), X1, X1
+	VPINSRW         $0x05, (R10)(BX*1), X1, X1
+	VPINSRW         $0x06, (R10)(BX*2), X1, X1
+	VPINSRW         $0x07, (R10)(SI*1), X1, X1
+	VINSERTI128     $0x01, X1, Y0, Y1
+	VCVTPH2PS       Y1, Z1
+	VPBROADCASTW    2(CX), X0
+	VPINSRW         $0x01, 2(CX)(BX*1), X0, X0
+	VPINSRW         $0x02, 2(CX)(BX*2), X0, X0
+	VPINSRW         $0x03, 2(CX)(SI*1), X0, X0
+	VPINSRW         $0x04, 2(R8), X0, X0
+	VPINSRW         $0x05, 2(R8)(BX*1), X0, X0
+	VPINSRW         $0x06, 2(R8)(BX*2), X0, X0
+	VPINSRW         $0x07, 2(R8)(SI*1), X0, X0
+	VPBROADCASTW    2(R9), X2
+	VPINSRW         $0x01, 2(R9)(BX*1), X2, X2
+	VPINSRW         $0x02, 2(R9)(BX*2), X2, X2
+	VPINSRW         $0x03, 2(R9)(SI*1), X2, X2
+	VPINSRW         $0x04, 2(R10), X2, X2
+	VPINSRW         $0x05, 2(R10)(BX*1), X2, X2
+	VPINSRW         $0x06, 2(R10)(BX*2), X2, X2
+	VPINSRW         $0x07, 2(R10)(SI*1), X2, X2
+	VINSERTI128     $0x01, X2, Y0, Y2
+	VCVTPH2PS       Y2, Z2
+	VMOVUPS         Z1, 512(AX)
+	VMOVUPS         Z2, 576(AX)
+	VMOVDQU32       4(CX), X1
+	VBROADCASTI32X4 4(R8), K1, Z1
+	VBROADCASTI32X4 4(R9), K2, Z1
+	VBROADCASTI32X4 4(R10), K3, Z1
+	VMOVDQU32       4(CX)(BX*1), X2
+	VBROADCASTI32X4 4(R8)(BX*1), K1, Z2
+	VBROADCASTI32X4 4(R9)(BX*1), K2, Z2
+	VBROADCASTI32X4 4(R10)(BX*1), K3, Z2
+	VMOVDQU32       4(CX)(BX*2), X3
+	VBROADCASTI32X4 4(R8)(BX*2), K1, Z3
+	VBROADCASTI32X4 4(R9)(BX*2), K2, Z3
+	VBROADCASTI32X4 4(R10)(BX*2), K3, Z3
+	VMOVDQU32       4(CX)(SI*1), X4
+	VBROADCASTI32X4 4(R8)(SI*1), K1, Z4
+	VBROADCASTI32X4 4(R9)(SI*1), K2, Z4
+	VBROADCASTI32X4 4(R10)(SI*1), K3, Z4
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z4, Z3, Z2
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLQDQ     Z2, Z5, Z4
+	VPUNPCKHQDQ     Z2, Z5, Z2
+	VPUNPCKLQDQ     Z3, Z1, Z5
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z8
+	VMOVDQU32       Z3, (AX)
+	VMOVDQU32       Z6, 64(AX)
+	VMOVDQU32       Z7, 128(AX)
+	VMOVDQU32       Z8, 192(AX)
+	VPSRLW          $0x04, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPSRLW          $0x04, Z5, Z4
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VMOVDQU32       Z3, 256(AX)
+	VMOVDQU32       Z2, 320(AX)
+	VMOVDQU32       Z4, 384(AX)
+	VMOVDQU32       Z1, 448(AX)
+	ADDQ            $+640, AX
+	ADDQ            $+20, CX
+	ADDQ            $+20, R8
+	ADDQ            $+20, R9
+	ADDQ            $+20, R10
+	JMP             block11
 
-groups19:
-	VPBROADCASTW    (BX), X1
-	VPINSRW         $0x01, 20(BX), X1, X1
-	VPINSRW         $0x02, 40(BX), X1, X1
-	VPINSRW         $0x03, 60(BX), X1, X1
-	VPINSRW         $0x04, 80(BX), X1, X1
-	VPINSRW         $0x05, 100(BX), X1, X1
-	VPINSRW         $0x06, 120(BX), X1, X1
-	VPINSRW         $0x07, 140(BX), X1, X1
-	VCVTPH2PS       X1, Y9
-	VPBROADCASTW    2(BX), X1
-	VPINSRW         $0x01, 22(BX), X1, X1
-	VPINSRW         $0x02, 42(BX), X1, X1
-	VPINSRW         $0x03, 62(BX), X1, X1
-	VPINSRW         $0x04, 82(BX), X1, X1
-	VPINSRW         $0x05, 102(BX), X1, X1
-	VPINSRW         $0x06, 122(BX), X1, X1
-	VPINSRW         $0x07, 142(BX), X1, X1
-	VCVTPH2PS       X1, Y10
-	VMOVAPS         Y9, Y9
-	VMOVAPS         Y10, Y10
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y16
-	VMULPS          Y16, Y9, Y9
-	VFMADD231PS     (DX), Y10, Y11
-	DECQ            SI
-	VBROADCASTI32X4 4(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        (AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        32(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y0, Y16
-	VFMADD231PS     Y16, Y10, Y12
-	VBROADCASTI32X4 24(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        96(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y2, Y16
-	VFMADD231PS     Y16, Y10, Y13
-	VBROADCASTI32X4 44(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        128(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        160(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y3, Y16
-	VFMADD231PS     Y16, Y10, Y14
-	VBROADCASTI32X4 64(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        192(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        224(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y4, Y16
-	VFMADD231PS     Y16, Y10, Y15
-	VBROADCASTI32X4 84(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        256(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        288(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y5, Y16
-	VFMADD231PS     Y16, Y10, Y12
-	VBROADCASTI32X4 104(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        320(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        352(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y6, Y16
-	VFMADD231PS     Y16, Y10, Y13
-	VBROADCASTI32X4 124(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        384(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        416(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y7, Y16
-	VFMADD231PS     Y16, Y10, Y14
-	VBROADCASTI32X4 144(BX), Y10
-	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        448(AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        480(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VPERMPS         Y9, Y8, Y9
-	VFMADD231PS     Y9, Y10, Y15
-	ADDQ            $+160, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups19
+end12:
+	VZEROUPPER
+	RET
 
-rest17:
-	MOVQ n+40(FP), SI
-	ANDQ $+7, SI
+// func dotFixedQ4_1VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3
+TEXT ·dotFixedQ4_1VNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
 
-block20:
-	DECQ            SI
-	JLT             end21
-	VPBROADCASTW    (BX), X1
-	VCVTPH2PS       X1, Y9
-	VPBROADCASTW    2(BX), X1
-	VCVTPH2PS       X1, Y10
-	VMOVSS          (DX), X1
-	VFMADD231PS     Y1, Y10, Y11
-	VBROADCASTI32X4 4(BX), Y10
+column13:
+	DECQ   BX
+	JLT    end15
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+1, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
+	VPXORD Z7, Z7, Z7
+	MOVQ   n+32(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest14
+
+groups16:
+	VPBROADCASTW    (R10), X8
+	VPINSRW         $0x01, 20(R10), X8, X8
+	VPINSRW         $0x02, 40(R10), X8, X8
+	VPINSRW         $0x03, 60(R10), X8, X8
+	VPINSRW         $0x04, 80(R10), X8, X8
+	VPINSRW         $0x05, 100(R10), X8, X8
+	VPINSRW         $0x06, 120(R10), X8, X8
+	VPINSRW         $0x07, 140(R10), X8, X8
+	VCVTPH2PS       X8, Y8
+	VPBROADCASTW    2(R10), X9
+	VPINSRW         $0x01, 22(R10), X9, X9
+	VPINSRW         $0x02, 42(R10), X9, X9
+	VPINSRW         $0x03, 62(R10), X9, X9
+	VPINSRW         $0x04, 82(R10), X9, X9
+	VPINSRW         $0x05, 102(R10), X9, X9
+	VPINSRW         $0x06, 122(R10), X9, X9
+	VPINSRW         $0x07, 142(R10), X9, X9
+	VCVTPH2PS       X9, Y9
+	VMOVUPS         (R8), Y10
+	VMULPS          Y8, Y10, Y8
+	VFMADD231PS     (R9), Y9, Y7
+	VBROADCASTI32X4 4(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VBROADCASTI32X4 24(R10), Y10
 	VPANDD          upper<>+0(SB), Y10, Y10
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        (AX), Y10, Y16
-	VPSLLD          $0x08, Y16, Y16
-	VPDPBUSD        32(AX), Y10, Y16
-	VCVTDQ2PS       Y16, Y10
-	VMULPS.BCST     (CX), Y9, Y9
-	VFMADD231PS     Y9, Y10, Y12
-	ADDQ            $+20, BX
-	ADDQ            $+64, AX
-	ADDQ            $+4, CX
-	ADDQ            $+4, DX
-	JMP             block20
+	VINSERTI64X4    $0x01, Y10, Z9, Z10
+	VPERMPS         Z8, Z0, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (DI), Z10, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        64(DI), Z10, Z13
+	VCVTDQ2PS       Z13, Z10
+	VFMADD231PS     Z12, Z10, Z4
+	VBROADCASTI32X4 44(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VBROADCASTI32X4 64(R10), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VINSERTI64X4    $0x01, Y10, Z9, Z10
+	VPERMPS         Z8, Z1, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        128(DI), Z10, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        192(DI), Z10, Z13
+	VCVTDQ2PS       Z13, Z10
+	VFMADD231PS     Z12, Z10, Z5
+	VBROADCASTI32X4 84(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VBROADCASTI32X4 104(R10), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VINSERTI64X4    $0x01, Y10, Z9, Z10
+	VPERMPS         Z8, Z2, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(DI), Z10, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        320(DI), Z10, Z13
+	VCVTDQ2PS       Z13, Z10
+	VFMADD231PS     Z12, Z10, Z4
+	VBROADCASTI32X4 124(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VBROADCASTI32X4 144(R10), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VINSERTI64X4    $0x01, Y10, Z9, Z10
+	VPERMPS         Z8, Z3, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        384(DI), Z10, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        448(DI), Z10, Z13
+	VCVTDQ2PS       Z13, Z10
+	VFMADD231PS     Z12, Z10, Z5
+	ADDQ            $+160, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups16
 
-end21:
-	MOVQ             16(SP), AX
-	VADDPS           Y13, Y12, Y12
-	VADDPS           Y14, Y12, Y12
-	VADDPS           Y15, Y12, Y12
-	VMULPS           lanes<>+0(SB), Y12, Y9
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y11, Y9
-	VEXTRACTF32X4    $0x01, Y9, X1
-	VADDPS           X1, X9, X1
-	VPSHUFD          $0x4e, X1, X9
-	VADDPS           X9, X1, X1
-	VPSHUFD          $0xb1, X1, X9
-	VADDPS           X9, X1, X1
-	VMOVSS           X1, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column16
+rest14:
+	MOVQ n+32(FP), R11
+	MOVQ $+32, R12
+	ANDQ $+7, R11
+
+block17:
+	DECQ            R11
+	JLT             end18
+	VPBROADCASTW    (R10), X8
+	VCVTPH2PS       X8, Y8
+	VPBROADCASTW    2(R10), X9
+	VCVTPH2PS       X9, Y9
+	VMOVSS          (R9), X11
+	VFMADD231PS     Y11, Y9, Y7
+	VBROADCASTI32X4 4(R10), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VMULPS.BCST     (R8), Y8, Y8
+	VPXORD          Y10, Y10, Y10
+	VPDPBUSD        (DI), Y9, Y10
+	VPSLLD          $0x08, Y10, Y10
+	VPDPBUSD        64(DI), Y9, Y10
+	VCVTDQ2PS       Y10, Y9
+	VFMADD231PS     Y8, Y9, Y6
+	ADDQ            $+20, R10
+	ADDQ            R12, DI
+	XORQ            $+64, R12
+	ADDQ            $+4, R8
+	ADDQ            $+4, R9
+	JMP             block17
 
 end18:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VMULPS           lanes<>+0(SB), Y4, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column13
+
+end15:
 	VZEROUPPER
 	RET
 
@@ -1627,1144 +952,155 @@ DATA c4_3f800000<>+24(SB)/4, $0x3f800000
 DATA c4_3f800000<>+28(SB)/4, $0x3f800000
 GLOBL c4_3f800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q4_1VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
-TEXT ·dotFixed4Q4_1VNNI(SB), NOSPLIT, $368-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end24
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	SHRQ         $0x03, SI
-	TESTQ        SI, SI
-	JZ           column22
-	VPBROADCASTW (R9), X0
-	VPINSRW      $0x01, 20(R9), X0, X0
-	VPINSRW      $0x02, 40(R9), X0, X0
-	VPINSRW      $0x03, 60(R9), X0, X0
-	VPINSRW      $0x04, 80(R9), X0, X0
-	VPINSRW      $0x05, 100(R9), X0, X0
-	VPINSRW      $0x06, 120(R9), X0, X0
-	VPINSRW      $0x07, 140(R9), X0, X0
-	VCVTPH2PS    X0, Y0
-	VPBROADCASTW 2(R9), X1
-	VPINSRW      $0x01, 22(R9), X1, X1
-	VPINSRW      $0x02, 42(R9), X1, X1
-	VPINSRW      $0x03, 62(R9), X1, X1
-	VPINSRW      $0x04, 82(R9), X1, X1
-	VPINSRW      $0x05, 102(R9), X1, X1
-	VPINSRW      $0x06, 122(R9), X1, X1
-	VPINSRW      $0x07, 142(R9), X1, X1
-	VCVTPH2PS    X1, Y1
-	VMOVAPS      Y0, Y0
-	VMOVAPS      Y1, Y1
-	VPBROADCASTW (R10), X2
-	VPINSRW      $0x01, 20(R10), X2, X2
-	VPINSRW      $0x02, 40(R10), X2, X2
-	VPINSRW      $0x03, 60(R10), X2, X2
-	VPINSRW      $0x04, 80(R10), X2, X2
-	VPINSRW      $0x05, 100(R10), X2, X2
-	VPINSRW      $0x06, 120(R10), X2, X2
-	VPINSRW      $0x07, 140(R10), X2, X2
-	VCVTPH2PS    X2, Y2
-	VPBROADCASTW 2(R10), X3
-	VPINSRW      $0x01, 22(R10), X3, X3
-	VPINSRW      $0x02, 42(R10), X3, X3
-	VPINSRW      $0x03, 62(R10), X3, X3
-	VPINSRW      $0x04, 82(R10), X3, X3
-	VPINSRW      $0x05, 102(R10), X3, X3
-	VPINSRW      $0x06, 122(R10), X3, X3
-	VPINSRW      $0x07, 142(R10), X3, X3
-	VCVTPH2PS    X3, Y3
-	VMOVAPS      Y2, Y2
-	VMOVAPS      Y3, Y3
+// func panelQ5_0VNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelQ5_0VNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-column22:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+4, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y6, Y6, Y6
-	VPXORD Y7, Y7, Y7
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Y10, Y10, Y10
-	VPXORD Y11, Y11, Y11
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Y18, Y18, Y18
-	VPXORD Y19, Y19, Y19
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	MOVQ   n+40(FP), R11
-	SHRQ   $0x03, R11
-	TESTQ  R11, R11
-	JZ     rest23
+block19:
+	DECQ            DX
+	JLT             end20
+	VPBROADCASTW    (CX), X0
+	VPINSRW         $0x01, (CX)(BX*1), X0, X0
+	VPINSRW         $0x02, (CX)(BX*2), X0, X0
+	VPINSRW         $0x03, (CX)(SI*1), X0, X0
+	VPINSRW         $0x04, (R8), X0, X0
+	VPINSRW         $0x05, (R8)(BX*1), X0, X0
+	VPINSRW         $0x06, (R8)(BX*2), X0, X0
+	VPINSRW         $0x07, (R8)(SI*1), X0, X0
+	VPBROADCASTW    (R9), X1
+	VPINSRW         $0x01, (R9)(BX*1), X1, X1
+	VPINSRW         $0x02, (R9)(BX*2), X1, X1
+	VPINSRW         $0x03, (R9)(SI*1), X1, X1
+	VPINSRW         $0x04, (R10), X1, X1
+	VPINSRW         $0x05, (R10)(BX*1), X1, X1
+	VPINSRW         $0x06, (R10)(BX*2), X1, X1
+	VPINSRW         $0x07, (R10)(SI*1), X1, X1
+	VINSERTI128     $0x01, X1, Y0, Y1
+	VCVTPH2PS       Y1, Z1
+	VMOVUPS         Z1, 512(AX)
+	VMULPS.BCST     c4_c1800000<>+0(SB), Z1, Z1
+	VMOVUPS         Z1, 576(AX)
+	VMOVD           2(CX), X0
+	VPINSRD         $0x01, 2(CX)(BX*1), X0, X0
+	VPINSRD         $0x02, 2(CX)(BX*2), X0, X0
+	VPINSRD         $0x03, 2(CX)(SI*1), X0, X0
+	VMOVD           2(R8), X1
+	VPINSRD         $0x01, 2(R8)(BX*1), X1, X1
+	VPINSRD         $0x02, 2(R8)(BX*2), X1, X1
+	VPINSRD         $0x03, 2(R8)(SI*1), X1, X1
+	VMOVD           2(R9), X2
+	VPINSRD         $0x01, 2(R9)(BX*1), X2, X2
+	VPINSRD         $0x02, 2(R9)(BX*2), X2, X2
+	VPINSRD         $0x03, 2(R9)(SI*1), X2, X2
+	VMOVD           2(R10), X3
+	VPINSRD         $0x01, 2(R10)(BX*1), X3, X3
+	VPINSRD         $0x02, 2(R10)(BX*2), X3, X3
+	VPINSRD         $0x03, 2(R10)(SI*1), X3, X3
+	VINSERTI32X4    $0x01, X1, Z0, Z1
+	VINSERTI32X4    $0x02, X2, Z1, Z1
+	VINSERTI32X4    $0x03, X3, Z1, Z1
+	VBROADCASTI32X4 firstBytes<>+0(SB), Z2
+	VPBROADCASTD    bitOfByte<>+0(SB), Z3
+	VPBROADCASTD    c4_10101010<>+0(SB), Z4
+	VMOVDQU32       6(CX), X5
+	VBROADCASTI32X4 6(R8), K1, Z5
+	VBROADCASTI32X4 6(R9), K2, Z5
+	VBROADCASTI32X4 6(R10), K3, Z5
+	VMOVDQU32       6(CX)(BX*1), X6
+	VBROADCASTI32X4 6(R8)(BX*1), K1, Z6
+	VBROADCASTI32X4 6(R9)(BX*1), K2, Z6
+	VBROADCASTI32X4 6(R10)(BX*1), K3, Z6
+	VMOVDQU32       6(CX)(BX*2), X7
+	VBROADCASTI32X4 6(R8)(BX*2), K1, Z7
+	VBROADCASTI32X4 6(R9)(BX*2), K2, Z7
+	VBROADCASTI32X4 6(R10)(BX*2), K3, Z7
+	VMOVDQU32       6(CX)(SI*1), X8
+	VBROADCASTI32X4 6(R8)(SI*1), K1, Z8
+	VBROADCASTI32X4 6(R9)(SI*1), K2, Z8
+	VBROADCASTI32X4 6(R10)(SI*1), K3, Z8
+	VPUNPCKLDQ      Z6, Z5, Z9
+	VPUNPCKHDQ      Z6, Z5, Z5
+	VPUNPCKLDQ      Z8, Z7, Z6
+	VPUNPCKHDQ      Z8, Z7, Z7
+	VPUNPCKLQDQ     Z6, Z9, Z8
+	VPUNPCKHQDQ     Z6, Z9, Z6
+	VPUNPCKLQDQ     Z7, Z5, Z9
+	VPUNPCKHQDQ     Z7, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z9, Z11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z12
+	VPSHUFB         Z2, Z1, Z13
+	VPTESTMB        Z3, Z13, K4
+	VPADDB          Z4, Z7, K4, Z7
+	VPSRLD          $0x04, Z1, Z13
+	VPSHUFB         Z2, Z13, Z13
+	VPTESTMB        Z3, Z13, K4
+	VPADDB          Z4, Z10, K4, Z10
+	VPSRLD          $0x08, Z1, Z13
+	VPSHUFB         Z2, Z13, Z13
+	VPTESTMB        Z3, Z13, K4
+	VPADDB          Z4, Z11, K4, Z11
+	VPSRLD          $0x0c, Z1, Z13
+	VPSHUFB         Z2, Z13, Z13
+	VPTESTMB        Z3, Z13, K4
+	VPADDB          Z4, Z12, K4, Z12
+	VMOVDQU32       Z7, (AX)
+	VMOVDQU32       Z10, 64(AX)
+	VMOVDQU32       Z11, 128(AX)
+	VMOVDQU32       Z12, 192(AX)
+	VPSRLW          $0x04, Z8, Z7
+	VPSRLW          $0x04, Z6, Z6
+	VPSRLW          $0x04, Z9, Z8
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLD          $0x10, Z1, Z9
+	VPSHUFB         Z2, Z9, Z9
+	VPTESTMB        Z3, Z9, K4
+	VPADDB          Z4, Z7, K4, Z7
+	VPSRLD          $0x14, Z1, Z9
+	VPSHUFB         Z2, Z9, Z9
+	VPTESTMB        Z3, Z9, K4
+	VPADDB          Z4, Z6, K4, Z6
+	VPSRLD          $0x18, Z1, Z9
+	VPSHUFB         Z2, Z9, Z9
+	VPTESTMB        Z3, Z9, K4
+	VPADDB          Z4, Z8, K4, Z8
+	VPSRLD          $0x1c, Z1, Z1
+	VPSHUFB         Z2, Z1, Z1
+	VPTESTMB        Z3, Z1, K4
+	VPADDB          Z4, Z5, K4, Z5
+	VMOVDQU32       Z7, 256(AX)
+	VMOVDQU32       Z6, 320(AX)
+	VMOVDQU32       Z8, 384(AX)
+	VMOVDQU32       Z5, 448(AX)
+	ADDQ            $+640, AX
+	ADDQ            $+22, CX
+	ADDQ            $+22, R8
+	ADDQ            $+22, R9
+	ADDQ            $+22, R10
+	JMP             block19
 
-groups25:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, (AX)
-	VFMADD231PS (R8), Y1, Y4
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 32(AX)
-	VFMADD231PS (R8), Y3, Y5
-	VMOVUPS     (DI)(CX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y8
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y3, Y9
-	VMOVUPS     (DI)(DX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y12
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y3, Y13
-	VMOVUPS     (DI)(BX*1), Y20
-	VMULPS      Y20, Y0, Y0
-	VMOVUPS     Y0, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y16
-	VMULPS      Y20, Y2, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y3, Y17
-	DECQ        R11
-	LEAQ        160(R9), R12
-	LEAQ        160(R10), R13
-	TESTQ       R11, R11
-	JNE         have26
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
-
-have26:
-	VPBROADCASTW     (R12), X0
-	VPINSRW          $0x01, 20(R12), X0, X0
-	VPINSRW          $0x02, 40(R12), X0, X0
-	VPINSRW          $0x03, 60(R12), X0, X0
-	VPINSRW          $0x04, 80(R12), X0, X0
-	VPINSRW          $0x05, 100(R12), X0, X0
-	VPINSRW          $0x06, 120(R12), X0, X0
-	VPINSRW          $0x07, 140(R12), X0, X0
-	VCVTPH2PS        X0, Y0
-	VPBROADCASTW     2(R12), X1
-	VPINSRW          $0x01, 22(R12), X1, X1
-	VPINSRW          $0x02, 42(R12), X1, X1
-	VPINSRW          $0x03, 62(R12), X1, X1
-	VPINSRW          $0x04, 82(R12), X1, X1
-	VPINSRW          $0x05, 102(R12), X1, X1
-	VPINSRW          $0x06, 122(R12), X1, X1
-	VPINSRW          $0x07, 142(R12), X1, X1
-	VCVTPH2PS        X1, Y1
-	VMOVAPS          Y0, Y0
-	VMOVAPS          Y1, Y1
-	VPBROADCASTW     (R13), X2
-	VPINSRW          $0x01, 20(R13), X2, X2
-	VPINSRW          $0x02, 40(R13), X2, X2
-	VPINSRW          $0x03, 60(R13), X2, X2
-	VPINSRW          $0x04, 80(R13), X2, X2
-	VPINSRW          $0x05, 100(R13), X2, X2
-	VPINSRW          $0x06, 120(R13), X2, X2
-	VPINSRW          $0x07, 140(R13), X2, X2
-	VCVTPH2PS        X2, Y2
-	VPBROADCASTW     2(R13), X3
-	VPINSRW          $0x01, 22(R13), X3, X3
-	VPINSRW          $0x02, 42(R13), X3, X3
-	VPINSRW          $0x03, 62(R13), X3, X3
-	VPINSRW          $0x04, 82(R13), X3, X3
-	VPINSRW          $0x05, 102(R13), X3, X3
-	VPINSRW          $0x06, 122(R13), X3, X3
-	VPINSRW          $0x07, 142(R13), X3, X3
-	VCVTPH2PS        X3, Y3
-	VMOVAPS          Y2, Y2
-	VMOVAPS          Y3, Y3
-	VBROADCASTI32X4  4(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  4(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        (SI), Y23
-	VMOVDQU32        32(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST (AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 32(AX), Y23, Y7
-	VMOVDQU32        (SI)(CX*1), Y23
-	VMOVDQU32        32(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 64(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 96(AX), Y23, Y11
-	VMOVDQU32        (SI)(DX*1), Y23
-	VMOVDQU32        32(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 128(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 160(AX), Y23, Y15
-	VMOVDQU32        (SI)(BX*1), Y23
-	VMOVDQU32        32(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 192(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 224(AX), Y20, Y19
-	VBROADCASTI32X4  24(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  24(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        64(SI), Y23
-	VMOVDQU32        96(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 4(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 36(AX), Y23, Y7
-	VMOVDQU32        64(SI)(CX*1), Y23
-	VMOVDQU32        96(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 68(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 100(AX), Y23, Y11
-	VMOVDQU32        64(SI)(DX*1), Y23
-	VMOVDQU32        96(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 132(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 164(AX), Y23, Y15
-	VMOVDQU32        64(SI)(BX*1), Y23
-	VMOVDQU32        96(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 196(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 228(AX), Y20, Y19
-	VBROADCASTI32X4  44(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  44(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        128(SI), Y23
-	VMOVDQU32        160(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 8(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 40(AX), Y23, Y7
-	VMOVDQU32        128(SI)(CX*1), Y23
-	VMOVDQU32        160(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 72(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 104(AX), Y23, Y11
-	VMOVDQU32        128(SI)(DX*1), Y23
-	VMOVDQU32        160(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 136(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 168(AX), Y23, Y15
-	VMOVDQU32        128(SI)(BX*1), Y23
-	VMOVDQU32        160(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 200(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 232(AX), Y20, Y19
-	VBROADCASTI32X4  64(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  64(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        192(SI), Y23
-	VMOVDQU32        224(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 12(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 44(AX), Y23, Y7
-	VMOVDQU32        192(SI)(CX*1), Y23
-	VMOVDQU32        224(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 76(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 108(AX), Y23, Y11
-	VMOVDQU32        192(SI)(DX*1), Y23
-	VMOVDQU32        224(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 140(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 172(AX), Y23, Y15
-	VMOVDQU32        192(SI)(BX*1), Y23
-	VMOVDQU32        224(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 204(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 236(AX), Y20, Y19
-	VBROADCASTI32X4  84(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  84(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        256(SI), Y23
-	VMOVDQU32        288(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 16(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 48(AX), Y23, Y7
-	VMOVDQU32        256(SI)(CX*1), Y23
-	VMOVDQU32        288(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 80(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 112(AX), Y23, Y11
-	VMOVDQU32        256(SI)(DX*1), Y23
-	VMOVDQU32        288(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 144(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 176(AX), Y23, Y15
-	VMOVDQU32        256(SI)(BX*1), Y23
-	VMOVDQU32        288(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 208(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 240(AX), Y20, Y19
-	VBROADCASTI32X4  104(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  104(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        320(SI), Y23
-	VMOVDQU32        352(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 20(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 52(AX), Y23, Y7
-	VMOVDQU32        320(SI)(CX*1), Y23
-	VMOVDQU32        352(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 84(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 116(AX), Y23, Y11
-	VMOVDQU32        320(SI)(DX*1), Y23
-	VMOVDQU32        352(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 148(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 180(AX), Y23, Y15
-	VMOVDQU32        320(SI)(BX*1), Y23
-	VMOVDQU32        352(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 212(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 244(AX), Y20, Y19
-	VBROADCASTI32X4  124(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  124(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        384(SI), Y23
-	VMOVDQU32        416(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 24(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 56(AX), Y23, Y7
-	VMOVDQU32        384(SI)(CX*1), Y23
-	VMOVDQU32        416(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 88(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 120(AX), Y23, Y11
-	VMOVDQU32        384(SI)(DX*1), Y23
-	VMOVDQU32        416(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 152(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 184(AX), Y23, Y15
-	VMOVDQU32        384(SI)(BX*1), Y23
-	VMOVDQU32        416(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 216(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 248(AX), Y20, Y19
-	VBROADCASTI32X4  144(R9), Y20
-	VPANDD           upper<>+0(SB), Y20, Y20
-	VBROADCASTI32X4  144(R10), Y21
-	VPANDD           upper<>+0(SB), Y21, Y21
-	VMOVDQU32        448(SI), Y23
-	VMOVDQU32        480(SI), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 28(AX), Y25, Y6
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 60(AX), Y23, Y7
-	VMOVDQU32        448(SI)(CX*1), Y23
-	VMOVDQU32        480(SI)(CX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 92(AX), Y25, Y10
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 124(AX), Y23, Y11
-	VMOVDQU32        448(SI)(DX*1), Y23
-	VMOVDQU32        480(SI)(DX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y25
-	VFMADD231PS.BCST 156(AX), Y25, Y14
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y21, Y25
-	VPSLLD           $0x08, Y25, Y23
-	VPDPBUSD         Y24, Y21, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 188(AX), Y23, Y15
-	VMOVDQU32        448(SI)(BX*1), Y23
-	VMOVDQU32        480(SI)(BX*1), Y24
-	VPXORD           Y25, Y25, Y25
-	VPDPBUSD         Y23, Y20, Y25
-	VPSLLD           $0x08, Y25, Y25
-	VPDPBUSD         Y24, Y20, Y25
-	VCVTDQ2PS        Y25, Y20
-	VFMADD231PS.BCST 220(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y24, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 252(AX), Y20, Y19
-	ADDQ             $+160, R9
-	ADDQ             $+160, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups25
-
-rest23:
-	MOVQ n+40(FP), R11
-	ANDQ $+7, R11
-
-block27:
-	DECQ            R11
-	JLT             end28
-	VPBROADCASTW    (R9), X20
-	VCVTPH2PS       X20, Y20
-	VPBROADCASTW    2(R9), X21
-	VCVTPH2PS       X21, Y21
-	VMOVSS          (R8), X22
-	VFMADD231PS     Y22, Y21, Y4
-	VMOVSS          (R8)(CX*1), X22
-	VFMADD231PS     Y22, Y21, Y8
-	VMOVSS          (R8)(DX*1), X22
-	VFMADD231PS     Y22, Y21, Y12
-	VMOVSS          (R8)(BX*1), X22
-	VFMADD231PS     Y22, Y21, Y16
-	VPBROADCASTW    (R10), X21
-	VCVTPH2PS       X21, Y21
-	VPBROADCASTW    2(R10), X22
-	VCVTPH2PS       X22, Y23
-	VMOVSS          (R8), X22
-	VFMADD231PS     Y22, Y23, Y5
-	VMOVSS          (R8)(CX*1), X22
-	VFMADD231PS     Y22, Y23, Y9
-	VMOVSS          (R8)(DX*1), X22
-	VFMADD231PS     Y22, Y23, Y13
-	VMOVSS          (R8)(BX*1), X22
-	VFMADD231PS     Y22, Y23, Y17
-	VBROADCASTI32X4 4(R9), Y23
-	VPANDD          upper<>+0(SB), Y23, Y23
-	VBROADCASTI32X4 4(R10), Y24
-	VPANDD          upper<>+0(SB), Y24, Y24
-	VMOVDQU32       (SI), Y25
-	VMOVDQU32       32(SI), Y26
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y23, Y27
-	VPSLLD          $0x08, Y27, Y27
-	VPDPBUSD        Y26, Y23, Y27
-	VCVTDQ2PS       Y27, Y27
-	VMULPS.BCST     (DI), Y20, Y28
-	VFMADD231PS     Y28, Y27, Y6
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y24, Y27
-	VPSLLD          $0x08, Y27, Y25
-	VPDPBUSD        Y26, Y24, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI), Y21, Y26
-	VFMADD231PS     Y26, Y25, Y7
-	VMOVDQU32       (SI)(CX*1), Y25
-	VMOVDQU32       32(SI)(CX*1), Y26
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y23, Y27
-	VPSLLD          $0x08, Y27, Y27
-	VPDPBUSD        Y26, Y23, Y27
-	VCVTDQ2PS       Y27, Y27
-	VMULPS.BCST     (DI)(CX*1), Y20, Y28
-	VFMADD231PS     Y28, Y27, Y10
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y24, Y27
-	VPSLLD          $0x08, Y27, Y25
-	VPDPBUSD        Y26, Y24, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(CX*1), Y21, Y26
-	VFMADD231PS     Y26, Y25, Y11
-	VMOVDQU32       (SI)(DX*1), Y25
-	VMOVDQU32       32(SI)(DX*1), Y26
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y23, Y27
-	VPSLLD          $0x08, Y27, Y27
-	VPDPBUSD        Y26, Y23, Y27
-	VCVTDQ2PS       Y27, Y27
-	VMULPS.BCST     (DI)(DX*1), Y20, Y28
-	VFMADD231PS     Y28, Y27, Y14
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y24, Y27
-	VPSLLD          $0x08, Y27, Y25
-	VPDPBUSD        Y26, Y24, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(DX*1), Y21, Y26
-	VFMADD231PS     Y26, Y25, Y15
-	VMOVDQU32       (SI)(BX*1), Y25
-	VMOVDQU32       32(SI)(BX*1), Y26
-	VPXORD          Y27, Y27, Y27
-	VPDPBUSD        Y25, Y23, Y27
-	VPSLLD          $0x08, Y27, Y27
-	VPDPBUSD        Y26, Y23, Y27
-	VCVTDQ2PS       Y27, Y23
-	VMULPS.BCST     (DI)(BX*1), Y20, Y20
-	VFMADD231PS     Y20, Y23, Y18
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        Y25, Y24, Y20
-	VPSLLD          $0x08, Y20, Y20
-	VPDPBUSD        Y26, Y24, Y20
-	VCVTDQ2PS       Y20, Y20
-	VMULPS.BCST     (DI)(BX*1), Y21, Y21
-	VFMADD231PS     Y21, Y20, Y19
-	ADDQ            $+20, R9
-	ADDQ            $+20, R10
-	ADDQ            $+64, SI
-	ADDQ            $+4, DI
-	ADDQ            $+4, R8
-	JMP             block27
-
-end28:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VMULPS           lanes<>+0(SB), Y6, Y6
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y4, Y6
-	VEXTRACTF32X4    $0x01, Y6, X4
-	VADDPS           X4, X6, X4
-	VPSHUFD          $0x4e, X4, X6
-	VADDPS           X6, X4, X4
-	VPSHUFD          $0xb1, X4, X6
-	VADDPS           X6, X4, X4
-	VMOVSS           X4, (SI)
-	VMULPS           lanes<>+0(SB), Y7, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y5, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)
-	MOVQ             24(SP), R8
-	VMULPS           lanes<>+0(SB), Y10, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y8, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y11, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y9, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VMULPS           lanes<>+0(SB), Y14, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y12, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y15, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y13, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VMULPS           lanes<>+0(SB), Y18, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y16, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VMULPS           lanes<>+0(SB), Y19, Y4
-	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y17, Y4
-	VEXTRACTF32X4    $0x01, Y4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column22
-
-end24:
+end20:
 	VZEROUPPER
 	RET
-
-// func dotFixed1Q5_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixed1Q5_0VNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
-	VMOVDQU32    each<>+0(SB), Y1
-	VMOVDQU32    each<>+32(SB), Y3
-	VMOVDQU32    each<>+64(SB), Y4
-	VMOVDQU32    each<>+96(SB), Y5
-	VMOVDQU32    each<>+128(SB), Y6
-	VMOVDQU32    each<>+160(SB), Y7
-	VMOVDQU32    each<>+192(SB), Y8
-	VMOVDQU32    each<>+224(SB), Y9
-	CMPQ         8(SP), $+0
-	JLE          end31
-	MOVQ         (SP), BX
-
-column29:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+4, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z11, Z11, Z11
-	MOVQ   n+40(FP), SI
-	SHRQ   $0x03, SI
-	TESTQ  SI, SI
-	JZ     rest30
-
-groups32:
-	VPBROADCASTW    (BX), X2
-	VPINSRW         $0x01, 22(BX), X2, X2
-	VPINSRW         $0x02, 44(BX), X2, X2
-	VPINSRW         $0x03, 66(BX), X2, X2
-	VPINSRW         $0x04, 88(BX), X2, X2
-	VPINSRW         $0x05, 110(BX), X2, X2
-	VPINSRW         $0x06, 132(BX), X2, X2
-	VPINSRW         $0x07, 154(BX), X2, X2
-	VCVTPH2PS       X2, Y10
-	VMOVAPS         Y10, Y10
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y16
-	VMULPS          Y16, Y10, Y16
-	VFMADD231PS     (DX), Y10, Y11
-	DECQ            SI
-	VBROADCASTI32X4 6(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           2(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        (AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        32(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y1, Y17
-	VFMADD231PS     Y17, Y10, Y12
-	VBROADCASTI32X4 28(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           24(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        64(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        96(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y3, Y17
-	VFMADD231PS     Y17, Y10, Y13
-	VBROADCASTI32X4 50(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           46(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        160(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y4, Y17
-	VFMADD231PS     Y17, Y10, Y14
-	VBROADCASTI32X4 72(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           68(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        192(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        224(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y5, Y17
-	VFMADD231PS     Y17, Y10, Y15
-	VBROADCASTI32X4 94(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           90(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        256(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        288(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y6, Y17
-	VFMADD231PS     Y17, Y10, Y12
-	VBROADCASTI32X4 116(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           112(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        320(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        352(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y7, Y17
-	VFMADD231PS     Y17, Y10, Y13
-	VBROADCASTI32X4 138(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           134(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        384(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        416(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y8, Y17
-	VFMADD231PS     Y17, Y10, Y14
-	VBROADCASTI32X4 160(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	KMOVD           156(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y10, K1, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        448(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        480(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y9, Y16
-	VFMADD231PS     Y16, Y10, Y15
-	ADDQ            $+176, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups32
-
-rest30:
-	MOVQ n+40(FP), SI
-	ANDQ $+7, SI
-
-block33:
-	DECQ            SI
-	JLT             end34
-	VPBROADCASTW    (BX), X2
-	VCVTPH2PS       X2, Y10
-	VMOVSS          (DX), X2
-	VFMADD231PS     Y2, Y10, Y11
-	VBROADCASTI32X4 6(BX), Y16
-	VPSRLVD         high<>+0(SB), Y16, Y16
-	VPANDD          Y0, Y16, Y16
-	KMOVD           2(BX), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y17
-	VPADDB          Y17, Y16, K1, Y16
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        (AX), Y16, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        32(AX), Y16, Y17
-	VCVTDQ2PS       Y17, Y16
-	VMULPS.BCST     (CX), Y10, Y10
-	VFMADD231PS     Y10, Y16, Y12
-	ADDQ            $+22, BX
-	ADDQ            $+64, AX
-	ADDQ            $+4, CX
-	ADDQ            $+4, DX
-	JMP             block33
-
-end34:
-	MOVQ             16(SP), AX
-	VADDPS           Y13, Y12, Y12
-	VADDPS           Y14, Y12, Y12
-	VADDPS           Y15, Y12, Y12
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y11, Y12
-	VEXTRACTF32X4    $0x01, Y12, X2
-	VADDPS           X2, X12, X2
-	VPSHUFD          $0x4e, X2, X10
-	VADDPS           X10, X2, X2
-	VPSHUFD          $0xb1, X2, X10
-	VADDPS           X10, X2, X2
-	VMOVSS           X2, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column29
-
-end31:
-	VZEROUPPER
-	RET
-
-DATA c4_10101010<>+0(SB)/4, $0x10101010
-DATA c4_10101010<>+4(SB)/4, $0x10101010
-DATA c4_10101010<>+8(SB)/4, $0x10101010
-DATA c4_10101010<>+12(SB)/4, $0x10101010
-DATA c4_10101010<>+16(SB)/4, $0x10101010
-DATA c4_10101010<>+20(SB)/4, $0x10101010
-DATA c4_10101010<>+24(SB)/4, $0x10101010
-DATA c4_10101010<>+28(SB)/4, $0x10101010
-GLOBL c4_10101010<>(SB), RODATA|NOPTR, $32
 
 DATA c4_c1800000<>+0(SB)/4, $0xc1800000
 DATA c4_c1800000<>+4(SB)/4, $0xc1800000
@@ -2776,1130 +1112,319 @@ DATA c4_c1800000<>+24(SB)/4, $0xc1800000
 DATA c4_c1800000<>+28(SB)/4, $0xc1800000
 GLOBL c4_c1800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q5_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
-TEXT ·dotFixed4Q5_0VNNI(SB), NOSPLIT, $368-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end37
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	SHRQ         $0x03, SI
-	TESTQ        SI, SI
-	JZ           column35
-	VPBROADCASTW (R9), X0
-	VPINSRW      $0x01, 22(R9), X0, X0
-	VPINSRW      $0x02, 44(R9), X0, X0
-	VPINSRW      $0x03, 66(R9), X0, X0
-	VPINSRW      $0x04, 88(R9), X0, X0
-	VPINSRW      $0x05, 110(R9), X0, X0
-	VPINSRW      $0x06, 132(R9), X0, X0
-	VPINSRW      $0x07, 154(R9), X0, X0
-	VCVTPH2PS    X0, Y0
-	VMOVAPS      Y0, Y0
-	VPBROADCASTW (R10), X1
-	VPINSRW      $0x01, 22(R10), X1, X1
-	VPINSRW      $0x02, 44(R10), X1, X1
-	VPINSRW      $0x03, 66(R10), X1, X1
-	VPINSRW      $0x04, 88(R10), X1, X1
-	VPINSRW      $0x05, 110(R10), X1, X1
-	VPINSRW      $0x06, 132(R10), X1, X1
-	VPINSRW      $0x07, 154(R10), X1, X1
-	VCVTPH2PS    X1, Y1
-	VMOVAPS      Y1, Y1
+DATA c4_10101010<>+0(SB)/4, $0x10101010
+DATA c4_10101010<>+4(SB)/4, $0x10101010
+DATA c4_10101010<>+8(SB)/4, $0x10101010
+DATA c4_10101010<>+12(SB)/4, $0x10101010
+DATA c4_10101010<>+16(SB)/4, $0x10101010
+DATA c4_10101010<>+20(SB)/4, $0x10101010
+DATA c4_10101010<>+24(SB)/4, $0x10101010
+DATA c4_10101010<>+28(SB)/4, $0x10101010
+GLOBL c4_10101010<>(SB), RODATA|NOPTR, $32
 
-column35:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+4, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y4, Y4, Y4
-	VPXORD Y5, Y5, Y5
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
-	VPXORD Z6, Z6, Z6
+// func dotFixedQ5_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3
+TEXT ·dotFixedQ5_0VNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column21:
+	DECQ   BX
+	JLT    end23
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+1, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
 	VPXORD Z7, Z7, Z7
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Y16, Y16, Y16
-	VPXORD Y17, Y17, Y17
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   n+40(FP), R11
+	MOVQ   n+32(FP), R11
 	SHRQ   $0x03, R11
 	TESTQ  R11, R11
-	JZ     rest36
+	JZ     rest22
 
-groups38:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, (AX)
-	VFMADD231PS (R8), Y0, Y2
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 32(AX)
-	VFMADD231PS (R8), Y1, Y3
-	VMOVUPS     (DI)(CX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y0, Y6
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y7
-	VMOVUPS     (DI)(DX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y0, Y10
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y11
-	VMOVUPS     (DI)(BX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y0, Y14
-	VMULPS      Y18, Y1, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y15
-	DECQ        R11
-	LEAQ        176(R9), R12
-	LEAQ        176(R10), R13
-	TESTQ       R11, R11
-	JNE         have39
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
+groups24:
+	VPBROADCASTW    (R10), X8
+	VPINSRW         $0x01, 22(R10), X8, X8
+	VPINSRW         $0x02, 44(R10), X8, X8
+	VPINSRW         $0x03, 66(R10), X8, X8
+	VPINSRW         $0x04, 88(R10), X8, X8
+	VPINSRW         $0x05, 110(R10), X8, X8
+	VPINSRW         $0x06, 132(R10), X8, X8
+	VPINSRW         $0x07, 154(R10), X8, X8
+	VCVTPH2PS       X8, Y8
+	VMOVUPS         (R8), Y9
+	VMULPS          Y8, Y9, Y9
+	VFMADD231PS     (R9), Y8, Y7
+	VBROADCASTI32X4 6(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	KMOVD           2(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y11
+	VPADDB          Y11, Y8, K1, Y8
+	VBROADCASTI32X4 28(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	KMOVD           24(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y12
+	VPADDB          Y12, Y11, K1, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z0, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        64(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 50(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	KMOVD           46(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y11
+	VPADDB          Y11, Y8, K1, Y8
+	VBROADCASTI32X4 72(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	KMOVD           68(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y12
+	VPADDB          Y12, Y11, K1, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z1, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        128(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        192(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	VBROADCASTI32X4 94(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	KMOVD           90(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y11
+	VPADDB          Y11, Y8, K1, Y8
+	VBROADCASTI32X4 116(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	KMOVD           112(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y12
+	VPADDB          Y12, Y11, K1, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z2, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        320(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 138(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	KMOVD           134(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y11
+	VPADDB          Y11, Y8, K1, Y8
+	VBROADCASTI32X4 160(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	KMOVD           156(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y12
+	VPADDB          Y12, Y11, K1, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z3, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        384(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        448(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	ADDQ            $+176, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups24
 
-have39:
-	VPBROADCASTW     (R12), X0
-	VPINSRW          $0x01, 22(R12), X0, X0
-	VPINSRW          $0x02, 44(R12), X0, X0
-	VPINSRW          $0x03, 66(R12), X0, X0
-	VPINSRW          $0x04, 88(R12), X0, X0
-	VPINSRW          $0x05, 110(R12), X0, X0
-	VPINSRW          $0x06, 132(R12), X0, X0
-	VPINSRW          $0x07, 154(R12), X0, X0
-	VCVTPH2PS        X0, Y0
-	VMOVAPS          Y0, Y0
-	VPBROADCASTW     (R13), X1
-	VPINSRW          $0x01, 22(R13), X1, X1
-	VPINSRW          $0x02, 44(R13), X1, X1
-	VPINSRW          $0x03, 66(R13), X1, X1
-	VPINSRW          $0x04, 88(R13), X1, X1
-	VPINSRW          $0x05, 110(R13), X1, X1
-	VPINSRW          $0x06, 132(R13), X1, X1
-	VPINSRW          $0x07, 154(R13), X1, X1
-	VCVTPH2PS        X1, Y1
-	VMOVAPS          Y1, Y1
-	VBROADCASTI32X4  6(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            2(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  6(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            2(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        (SI), Y21
-	VMOVDQU32        32(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST (AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 32(AX), Y21, Y5
-	VMOVDQU32        (SI)(CX*1), Y21
-	VMOVDQU32        32(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 64(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 96(AX), Y21, Y9
-	VMOVDQU32        (SI)(DX*1), Y21
-	VMOVDQU32        32(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 128(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 160(AX), Y21, Y13
-	VMOVDQU32        (SI)(BX*1), Y21
-	VMOVDQU32        32(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 192(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 224(AX), Y18, Y17
-	VBROADCASTI32X4  28(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            24(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  28(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            24(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        64(SI), Y21
-	VMOVDQU32        96(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 4(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 36(AX), Y21, Y5
-	VMOVDQU32        64(SI)(CX*1), Y21
-	VMOVDQU32        96(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 68(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 100(AX), Y21, Y9
-	VMOVDQU32        64(SI)(DX*1), Y21
-	VMOVDQU32        96(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 132(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 164(AX), Y21, Y13
-	VMOVDQU32        64(SI)(BX*1), Y21
-	VMOVDQU32        96(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 196(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 228(AX), Y18, Y17
-	VBROADCASTI32X4  50(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            46(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  50(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            46(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        128(SI), Y21
-	VMOVDQU32        160(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 8(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 40(AX), Y21, Y5
-	VMOVDQU32        128(SI)(CX*1), Y21
-	VMOVDQU32        160(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 72(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 104(AX), Y21, Y9
-	VMOVDQU32        128(SI)(DX*1), Y21
-	VMOVDQU32        160(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 136(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 168(AX), Y21, Y13
-	VMOVDQU32        128(SI)(BX*1), Y21
-	VMOVDQU32        160(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 200(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 232(AX), Y18, Y17
-	VBROADCASTI32X4  72(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            68(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  72(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            68(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        192(SI), Y21
-	VMOVDQU32        224(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 12(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 44(AX), Y21, Y5
-	VMOVDQU32        192(SI)(CX*1), Y21
-	VMOVDQU32        224(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 76(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 108(AX), Y21, Y9
-	VMOVDQU32        192(SI)(DX*1), Y21
-	VMOVDQU32        224(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 140(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 172(AX), Y21, Y13
-	VMOVDQU32        192(SI)(BX*1), Y21
-	VMOVDQU32        224(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 204(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 236(AX), Y18, Y17
-	VBROADCASTI32X4  94(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            90(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  94(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            90(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        256(SI), Y21
-	VMOVDQU32        288(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 16(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 48(AX), Y21, Y5
-	VMOVDQU32        256(SI)(CX*1), Y21
-	VMOVDQU32        288(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 80(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 112(AX), Y21, Y9
-	VMOVDQU32        256(SI)(DX*1), Y21
-	VMOVDQU32        288(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 144(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 176(AX), Y21, Y13
-	VMOVDQU32        256(SI)(BX*1), Y21
-	VMOVDQU32        288(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 208(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 240(AX), Y18, Y17
-	VBROADCASTI32X4  116(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            112(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  116(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            112(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        320(SI), Y21
-	VMOVDQU32        352(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 20(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 52(AX), Y21, Y5
-	VMOVDQU32        320(SI)(CX*1), Y21
-	VMOVDQU32        352(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 84(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 116(AX), Y21, Y9
-	VMOVDQU32        320(SI)(DX*1), Y21
-	VMOVDQU32        352(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 148(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 180(AX), Y21, Y13
-	VMOVDQU32        320(SI)(BX*1), Y21
-	VMOVDQU32        352(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 212(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 244(AX), Y18, Y17
-	VBROADCASTI32X4  138(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            134(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  138(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            134(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        384(SI), Y21
-	VMOVDQU32        416(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 24(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 56(AX), Y21, Y5
-	VMOVDQU32        384(SI)(CX*1), Y21
-	VMOVDQU32        416(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 88(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 120(AX), Y21, Y9
-	VMOVDQU32        384(SI)(DX*1), Y21
-	VMOVDQU32        416(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 152(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 184(AX), Y21, Y13
-	VMOVDQU32        384(SI)(BX*1), Y21
-	VMOVDQU32        416(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 216(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 248(AX), Y18, Y17
-	VBROADCASTI32X4  160(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	KMOVD            156(R9), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y19
-	VPADDB           Y19, Y18, K1, Y18
-	VBROADCASTI32X4  160(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	KMOVD            156(R10), K1
-	VMOVUPS          c4_10101010<>+0(SB), Y21
-	VPADDB           Y21, Y19, K1, Y19
-	VMOVDQU32        448(SI), Y21
-	VMOVDQU32        480(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 28(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 60(AX), Y21, Y5
-	VMOVDQU32        448(SI)(CX*1), Y21
-	VMOVDQU32        480(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 92(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 124(AX), Y21, Y9
-	VMOVDQU32        448(SI)(DX*1), Y21
-	VMOVDQU32        480(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 156(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 188(AX), Y21, Y13
-	VMOVDQU32        448(SI)(BX*1), Y21
-	VMOVDQU32        480(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 220(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 252(AX), Y18, Y17
-	ADDQ             $+176, R9
-	ADDQ             $+176, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups38
-
-rest36:
-	MOVQ n+40(FP), R11
+rest22:
+	MOVQ n+32(FP), R11
+	MOVQ $+32, R12
 	ANDQ $+7, R11
 
-block40:
+block25:
 	DECQ            R11
-	JLT             end41
-	VPBROADCASTW    (R9), X18
-	VCVTPH2PS       X18, Y18
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y18, Y2
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y18, Y6
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y18, Y10
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y18, Y14
-	VPBROADCASTW    (R10), X19
-	VCVTPH2PS       X19, Y19
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y19, Y3
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y19, Y7
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y19, Y11
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y19, Y15
-	VBROADCASTI32X4 6(R9), Y21
-	VPSRLVD         high<>+0(SB), Y21, Y21
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y21, Y21
-	KMOVD           2(R9), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y22
-	VPADDB          Y22, Y21, K1, Y21
-	VBROADCASTI32X4 6(R10), Y22
-	VPSRLVD         high<>+0(SB), Y22, Y22
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y22, Y22
+	JLT             end26
+	VPBROADCASTW    (R10), X8
+	VCVTPH2PS       X8, Y8
+	VMOVSS          (R9), X10
+	VFMADD231PS     Y10, Y8, Y7
+	VBROADCASTI32X4 6(R10), Y9
+	VPSRLVD         high<>+0(SB), Y9, Y9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y9, Y9
 	KMOVD           2(R10), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y23
-	VPADDB          Y23, Y22, K1, Y22
-	VMOVDQU32       (SI), Y23
-	VMOVDQU32       32(SI), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y4
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y5
-	VMOVDQU32       (SI)(CX*1), Y23
-	VMOVDQU32       32(SI)(CX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(CX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y8
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(CX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       (SI)(DX*1), Y23
-	VMOVDQU32       32(SI)(DX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(DX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y12
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(DX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y13
-	VMOVDQU32       (SI)(BX*1), Y23
-	VMOVDQU32       32(SI)(BX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y21
-	VMULPS.BCST     (DI)(BX*1), Y18, Y18
-	VFMADD231PS     Y18, Y21, Y16
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        Y23, Y22, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        Y24, Y22, Y18
-	VCVTDQ2PS       Y18, Y18
-	VMULPS.BCST     (DI)(BX*1), Y19, Y19
-	VFMADD231PS     Y19, Y18, Y17
-	ADDQ            $+22, R9
+	VMOVUPS         c4_10101010<>+0(SB), Y11
+	VPADDB          Y11, Y9, K1, Y9
+	VMULPS.BCST     (R8), Y8, Y8
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        (DI), Y9, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        64(DI), Y9, Y11
+	VCVTDQ2PS       Y11, Y9
+	VFMADD231PS     Y8, Y9, Y6
 	ADDQ            $+22, R10
-	ADDQ            $+64, SI
-	ADDQ            $+4, DI
+	ADDQ            R12, DI
+	XORQ            $+64, R12
 	ADDQ            $+4, R8
-	JMP             block40
+	ADDQ            $+4, R9
+	JMP             block25
 
-end41:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y2, Y4
-	VEXTRACTF32X4    $0x01, Y4, X2
-	VADDPS           X2, X4, X2
-	VPSHUFD          $0x4e, X2, X4
-	VADDPS           X4, X2, X2
-	VPSHUFD          $0xb1, X2, X4
-	VADDPS           X4, X2, X2
-	VMOVSS           X2, (SI)
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y3, Y5
-	VEXTRACTF32X4    $0x01, Y5, X2
-	VADDPS           X2, X5, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)
-	MOVQ             24(SP), R8
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y6, Y8
-	VEXTRACTF32X4    $0x01, Y8, X2
-	VADDPS           X2, X8, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y7, Y9
-	VEXTRACTF32X4    $0x01, Y9, X2
-	VADDPS           X2, X9, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y10, Y12
-	VEXTRACTF32X4    $0x01, Y12, X2
-	VADDPS           X2, X12, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y11, Y13
-	VEXTRACTF32X4    $0x01, Y13, X2
-	VADDPS           X2, X13, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y14, Y16
-	VEXTRACTF32X4    $0x01, Y16, X2
-	VADDPS           X2, X16, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y15, Y17
-	VEXTRACTF32X4    $0x01, Y17, X2
-	VADDPS           X2, X17, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column35
+end26:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column21
 
-end37:
+end23:
 	VZEROUPPER
 	RET
 
-// func dotFixed1Q8_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixed1Q8_0VNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
-	VMOVDQU32    each<>+0(SB), Y0
-	VMOVDQU32    each<>+32(SB), Y2
-	VMOVDQU32    each<>+64(SB), Y3
-	VMOVDQU32    each<>+96(SB), Y4
-	VMOVDQU32    each<>+128(SB), Y5
-	VMOVDQU32    each<>+160(SB), Y6
-	VMOVDQU32    each<>+192(SB), Y7
-	VMOVDQU32    each<>+224(SB), Y8
-	CMPQ         8(SP), $+0
-	JLE          end44
-	MOVQ         (SP), BX
+// func panelQ8_0VNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·panelQ8_0VNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-column42:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+4, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y11, Y11, Y11
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Z10, Z10, Z10
-	MOVQ   n+40(FP), SI
-	SHRQ   $0x03, SI
-	TESTQ  SI, SI
-	JZ     rest43
+block27:
+	DECQ            DX
+	JLT             end28
+	VPBROADCASTW    (CX), X0
+	VPINSRW         $0x01, (CX)(BX*1), X0, X0
+	VPINSRW         $0x02, (CX)(BX*2), X0, X0
+	VPINSRW         $0x03, (CX)(SI*1), X0, X0
+	VPINSRW         $0x04, (R8), X0, X0
+	VPINSRW         $0x05, (R8)(BX*1), X0, X0
+	VPINSRW         $0x06, (R8)(BX*2), X0, X0
+	VPINSRW         $0x07, (R8)(SI*1), X0, X0
+	VPBROADCASTW    (R9), X1
+	VPINSRW         $0x01, (R9)(BX*1), X1, X1
+	VPINSRW         $0x02, (R9)(BX*2), X1, X1
+	VPINSRW         $0x03, (R9)(SI*1), X1, X1
+	VPINSRW         $0x04, (R10), X1, X1
+	VPINSRW         $0x05, (R10)(BX*1), X1, X1
+	VPINSRW         $0x06, (R10)(BX*2), X1, X1
+	VPINSRW         $0x07, (R10)(SI*1), X1, X1
+	VINSERTI128     $0x01, X1, Y0, Y1
+	VCVTPH2PS       Y1, Z1
+	VMOVUPS         Z1, 512(AX)
+	VMULPS.BCST     c4_c3000000<>+0(SB), Z1, Z1
+	VMOVUPS         Z1, 576(AX)
+	VMOVDQU32       2(CX), X1
+	VBROADCASTI32X4 2(R8), K1, Z1
+	VBROADCASTI32X4 2(R9), K2, Z1
+	VBROADCASTI32X4 2(R10), K3, Z1
+	VMOVDQU32       2(CX)(BX*1), X2
+	VBROADCASTI32X4 2(R8)(BX*1), K1, Z2
+	VBROADCASTI32X4 2(R9)(BX*1), K2, Z2
+	VBROADCASTI32X4 2(R10)(BX*1), K3, Z2
+	VMOVDQU32       2(CX)(BX*2), X3
+	VBROADCASTI32X4 2(R8)(BX*2), K1, Z3
+	VBROADCASTI32X4 2(R9)(BX*2), K2, Z3
+	VBROADCASTI32X4 2(R10)(BX*2), K3, Z3
+	VMOVDQU32       2(CX)(SI*1), X4
+	VBROADCASTI32X4 2(R8)(SI*1), K1, Z4
+	VBROADCASTI32X4 2(R9)(SI*1), K2, Z4
+	VBROADCASTI32X4 2(R10)(SI*1), K3, Z4
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z4, Z3, Z2
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLQDQ     Z2, Z5, Z4
+	VPUNPCKHQDQ     Z2, Z5, Z2
+	VPUNPCKLQDQ     Z3, Z1, Z5
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPXORD.BCST     c4_80808080<>+0(SB), Z4, Z3
+	VPXORD.BCST     c4_80808080<>+0(SB), Z2, Z2
+	VPXORD.BCST     c4_80808080<>+0(SB), Z5, Z4
+	VPXORD.BCST     c4_80808080<>+0(SB), Z1, Z1
+	VMOVDQU32       Z3, (AX)
+	VMOVDQU32       Z2, 64(AX)
+	VMOVDQU32       Z4, 128(AX)
+	VMOVDQU32       Z1, 192(AX)
+	VMOVDQU32       18(CX), X1
+	VBROADCASTI32X4 18(R8), K1, Z1
+	VBROADCASTI32X4 18(R9), K2, Z1
+	VBROADCASTI32X4 18(R10), K3, Z1
+	VMOVDQU32       18(CX)(BX*1), X2
+	VBROADCASTI32X4 18(R8)(BX*1), K1, Z2
+	VBROADCASTI32X4 18(R9)(BX*1), K2, Z2
+	VBROADCASTI32X4 18(R10)(BX*1), K3, Z2
+	VMOVDQU32       18(CX)(BX*2), X3
+	VBROADCASTI32X4 18(R8)(BX*2), K1, Z3
+	VBROADCASTI32X4 18(R9)(BX*2), K2, Z3
+	VBROADCASTI32X4 18(R10)(BX*2), K3, Z3
+	VMOVDQU32       18(CX)(SI*1), X4
+	VBROADCASTI32X4 18(R8)(SI*1), K1, Z4
+	VBROADCASTI32X4 18(R9)(SI*1), K2, Z4
+	VBROADCASTI32X4 18(R10)(SI*1), K3, Z4
+	VPUNPCKLDQ      Z2, Z1, Z5
+	VPUNPCKHDQ      Z2, Z1, Z1
+	VPUNPCKLDQ      Z4, Z3, Z2
+	VPUNPCKHDQ      Z4, Z3, Z3
+	VPUNPCKLQDQ     Z2, Z5, Z4
+	VPUNPCKHQDQ     Z2, Z5, Z2
+	VPUNPCKLQDQ     Z3, Z1, Z5
+	VPUNPCKHQDQ     Z3, Z1, Z1
+	VPXORD.BCST     c4_80808080<>+0(SB), Z4, Z3
+	VPXORD.BCST     c4_80808080<>+0(SB), Z2, Z2
+	VPXORD.BCST     c4_80808080<>+0(SB), Z5, Z4
+	VPXORD.BCST     c4_80808080<>+0(SB), Z1, Z1
+	VMOVDQU32       Z3, 256(AX)
+	VMOVDQU32       Z2, 320(AX)
+	VMOVDQU32       Z4, 384(AX)
+	VMOVDQU32       Z1, 448(AX)
+	ADDQ            $+640, AX
+	ADDQ            $+34, CX
+	ADDQ            $+34, R8
+	ADDQ            $+34, R9
+	ADDQ            $+34, R10
+	JMP             block27
 
-groups45:
-	VPBROADCASTW (BX), X1
-	VPINSRW      $0x01, 34(BX), X1, X1
-	VPINSRW      $0x02, 68(BX), X1, X1
-	VPINSRW      $0x03, 102(BX), X1, X1
-	VPINSRW      $0x04, 136(BX), X1, X1
-	VPINSRW      $0x05, 170(BX), X1, X1
-	VPINSRW      $0x06, 204(BX), X1, X1
-	VPINSRW      $0x07, 238(BX), X1, X1
-	VCVTPH2PS    X1, Y9
-	VMOVAPS      Y9, Y9
-	PREFETCHT0   4096(BX)
-	PREFETCHT0   4160(BX)
-	PREFETCHT0   4224(BX)
-	PREFETCHT0   4288(BX)
-	PREFETCHT0   4352(BX)
-	VMOVUPS      (CX), Y15
-	VMULPS       Y15, Y9, Y15
-	VFMADD231PS  (DX), Y9, Y10
-	DECQ         SI
-	VMOVDQU32    2(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     (AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     32(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y0, Y16
-	VFMADD231PS  Y16, Y9, Y11
-	VMOVDQU32    36(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     64(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     96(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y2, Y16
-	VFMADD231PS  Y16, Y9, Y12
-	VMOVDQU32    70(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     128(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     160(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y3, Y16
-	VFMADD231PS  Y16, Y9, Y13
-	VMOVDQU32    104(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     192(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     224(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y4, Y16
-	VFMADD231PS  Y16, Y9, Y14
-	VMOVDQU32    138(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     256(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     288(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y5, Y16
-	VFMADD231PS  Y16, Y9, Y11
-	VMOVDQU32    172(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     320(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     352(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y6, Y16
-	VFMADD231PS  Y16, Y9, Y12
-	VMOVDQU32    206(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     384(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     416(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y7, Y16
-	VFMADD231PS  Y16, Y9, Y13
-	VMOVDQU32    240(BX), Y9
-	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     448(AX), Y9, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     480(AX), Y9, Y16
-	VCVTDQ2PS    Y16, Y9
-	VPERMPS      Y15, Y8, Y15
-	VFMADD231PS  Y15, Y9, Y14
-	ADDQ         $+272, BX
-	ADDQ         $+512, AX
-	ADDQ         $+32, CX
-	ADDQ         $+32, DX
-	TESTQ        SI, SI
-	JNE          groups45
-
-rest43:
-	MOVQ n+40(FP), SI
-	ANDQ $+7, SI
-
-block46:
-	DECQ         SI
-	JLT          end47
-	VPBROADCASTW (BX), X1
-	VCVTPH2PS    X1, Y9
-	VMOVSS       (DX), X1
-	VFMADD231PS  Y1, Y9, Y10
-	VMOVDQU32    2(BX), Y15
-	VPXORD.BCST  c4_80808080<>+0(SB), Y15, Y15
-	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     (AX), Y15, Y16
-	VPSLLD       $0x08, Y16, Y16
-	VPDPBUSD     32(AX), Y15, Y16
-	VCVTDQ2PS    Y16, Y15
-	VMULPS.BCST  (CX), Y9, Y9
-	VFMADD231PS  Y9, Y15, Y11
-	ADDQ         $+34, BX
-	ADDQ         $+64, AX
-	ADDQ         $+4, CX
-	ADDQ         $+4, DX
-	JMP          block46
-
-end47:
-	MOVQ             16(SP), AX
-	VADDPS           Y12, Y11, Y11
-	VADDPS           Y13, Y11, Y11
-	VADDPS           Y14, Y11, Y11
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y11
-	VEXTRACTF32X4    $0x01, Y11, X1
-	VADDPS           X1, X11, X1
-	VPSHUFD          $0x4e, X1, X9
-	VADDPS           X9, X1, X1
-	VPSHUFD          $0xb1, X1, X9
-	VADDPS           X9, X1, X1
-	VMOVSS           X1, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column42
-
-end44:
+end28:
 	VZEROUPPER
 	RET
-
-DATA c4_80808080<>+0(SB)/4, $0x80808080
-DATA c4_80808080<>+4(SB)/4, $0x80808080
-DATA c4_80808080<>+8(SB)/4, $0x80808080
-DATA c4_80808080<>+12(SB)/4, $0x80808080
-DATA c4_80808080<>+16(SB)/4, $0x80808080
-DATA c4_80808080<>+20(SB)/4, $0x80808080
-DATA c4_80808080<>+24(SB)/4, $0x80808080
-DATA c4_80808080<>+28(SB)/4, $0x80808080
-GLOBL c4_80808080<>(SB), RODATA|NOPTR, $32
 
 DATA c4_c3000000<>+0(SB)/4, $0xc3000000
 DATA c4_c3000000<>+4(SB)/4, $0xc3000000
@@ -3911,1024 +1436,916 @@ DATA c4_c3000000<>+24(SB)/4, $0xc3000000
 DATA c4_c3000000<>+28(SB)/4, $0xc3000000
 GLOBL c4_c3000000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q8_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
-TEXT ·dotFixed4Q8_0VNNI(SB), NOSPLIT, $368-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end50
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	SHRQ         $0x03, SI
-	TESTQ        SI, SI
-	JZ           column48
-	VPBROADCASTW (R9), X0
-	VPINSRW      $0x01, 34(R9), X0, X0
-	VPINSRW      $0x02, 68(R9), X0, X0
-	VPINSRW      $0x03, 102(R9), X0, X0
-	VPINSRW      $0x04, 136(R9), X0, X0
-	VPINSRW      $0x05, 170(R9), X0, X0
-	VPINSRW      $0x06, 204(R9), X0, X0
-	VPINSRW      $0x07, 238(R9), X0, X0
-	VCVTPH2PS    X0, Y0
-	VMOVAPS      Y0, Y0
-	VPBROADCASTW (R10), X1
-	VPINSRW      $0x01, 34(R10), X1, X1
-	VPINSRW      $0x02, 68(R10), X1, X1
-	VPINSRW      $0x03, 102(R10), X1, X1
-	VPINSRW      $0x04, 136(R10), X1, X1
-	VPINSRW      $0x05, 170(R10), X1, X1
-	VPINSRW      $0x06, 204(R10), X1, X1
-	VPINSRW      $0x07, 238(R10), X1, X1
-	VCVTPH2PS    X1, Y1
-	VMOVAPS      Y1, Y1
+DATA c4_80808080<>+0(SB)/4, $0x80808080
+DATA c4_80808080<>+4(SB)/4, $0x80808080
+DATA c4_80808080<>+8(SB)/4, $0x80808080
+DATA c4_80808080<>+12(SB)/4, $0x80808080
+DATA c4_80808080<>+16(SB)/4, $0x80808080
+DATA c4_80808080<>+20(SB)/4, $0x80808080
+DATA c4_80808080<>+24(SB)/4, $0x80808080
+DATA c4_80808080<>+28(SB)/4, $0x80808080
+GLOBL c4_80808080<>(SB), RODATA|NOPTR, $32
 
-column48:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+4, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y4, Y4, Y4
-	VPXORD Y5, Y5, Y5
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
-	VPXORD Z6, Z6, Z6
+// func dotFixedQ8_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3
+TEXT ·dotFixedQ8_0VNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column29:
+	DECQ   BX
+	JLT    end31
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+1, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
 	VPXORD Z7, Z7, Z7
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Y16, Y16, Y16
-	VPXORD Y17, Y17, Y17
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   n+40(FP), R11
+	MOVQ   n+32(FP), R11
 	SHRQ   $0x03, R11
 	TESTQ  R11, R11
-	JZ     rest49
+	JZ     rest30
 
-groups51:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4288(R9)
-	PREFETCHT0  4352(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	PREFETCHT0  4288(R10)
-	PREFETCHT0  4352(R10)
-	VMOVUPS     (DI), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, (AX)
-	VFMADD231PS (R8), Y0, Y2
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 32(AX)
-	VFMADD231PS (R8), Y1, Y3
-	VMOVUPS     (DI)(CX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y0, Y6
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y7
-	VMOVUPS     (DI)(DX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y0, Y10
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y11
-	VMOVUPS     (DI)(BX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y0, Y14
-	VMULPS      Y18, Y1, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y15
-	DECQ        R11
-	LEAQ        272(R9), R12
-	LEAQ        272(R10), R13
-	TESTQ       R11, R11
-	JNE         have52
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
+groups32:
+	VPBROADCASTW (R10), X8
+	VPINSRW      $0x01, 34(R10), X8, X8
+	VPINSRW      $0x02, 68(R10), X8, X8
+	VPINSRW      $0x03, 102(R10), X8, X8
+	VPINSRW      $0x04, 136(R10), X8, X8
+	VPINSRW      $0x05, 170(R10), X8, X8
+	VPINSRW      $0x06, 204(R10), X8, X8
+	VPINSRW      $0x07, 238(R10), X8, X8
+	VCVTPH2PS    X8, Y8
+	VMOVUPS      (R8), Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (R9), Y8, Y7
+	VMOVDQU32    2(R10), Y8
+	VINSERTI64X4 $0x01, 36(R10), Z8, Z11
+	VPXORD.BCST  c4_80808080<>+0(SB), Z11, Z11
+	VPERMPS      Z9, Z0, Z12
+	VPXORD       Z13, Z13, Z13
+	VPDPBUSD     (DI), Z11, Z13
+	VPSLLD       $0x08, Z13, Z13
+	VPDPBUSD     64(DI), Z11, Z13
+	VCVTDQ2PS    Z13, Z11
+	VFMADD231PS  Z12, Z11, Z4
+	VMOVDQU32    70(R10), Y8
+	VINSERTI64X4 $0x01, 104(R10), Z8, Z11
+	VPXORD.BCST  c4_80808080<>+0(SB), Z11, Z11
+	VPERMPS      Z9, Z1, Z12
+	VPXORD       Z13, Z13, Z13
+	VPDPBUSD     128(DI), Z11, Z13
+	VPSLLD       $0x08, Z13, Z13
+	VPDPBUSD     192(DI), Z11, Z13
+	VCVTDQ2PS    Z13, Z11
+	VFMADD231PS  Z12, Z11, Z5
+	VMOVDQU32    138(R10), Y8
+	VINSERTI64X4 $0x01, 172(R10), Z8, Z11
+	VPXORD.BCST  c4_80808080<>+0(SB), Z11, Z11
+	VPERMPS      Z9, Z2, Z12
+	VPXORD       Z13, Z13, Z13
+	VPDPBUSD     256(DI), Z11, Z13
+	VPSLLD       $0x08, Z13, Z13
+	VPDPBUSD     320(DI), Z11, Z13
+	VCVTDQ2PS    Z13, Z11
+	VFMADD231PS  Z12, Z11, Z4
+	VMOVDQU32    206(R10), Y8
+	VINSERTI64X4 $0x01, 240(R10), Z8, Z11
+	VPXORD.BCST  c4_80808080<>+0(SB), Z11, Z11
+	VPERMPS      Z9, Z3, Z12
+	VPXORD       Z13, Z13, Z13
+	VPDPBUSD     384(DI), Z11, Z13
+	VPSLLD       $0x08, Z13, Z13
+	VPDPBUSD     448(DI), Z11, Z13
+	VCVTDQ2PS    Z13, Z11
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         $+272, R10
+	ADDQ         $+512, DI
+	ADDQ         $+32, R8
+	ADDQ         $+32, R9
+	DECQ         R11
+	JNE          groups32
 
-have52:
-	VPBROADCASTW     (R12), X0
-	VPINSRW          $0x01, 34(R12), X0, X0
-	VPINSRW          $0x02, 68(R12), X0, X0
-	VPINSRW          $0x03, 102(R12), X0, X0
-	VPINSRW          $0x04, 136(R12), X0, X0
-	VPINSRW          $0x05, 170(R12), X0, X0
-	VPINSRW          $0x06, 204(R12), X0, X0
-	VPINSRW          $0x07, 238(R12), X0, X0
-	VCVTPH2PS        X0, Y0
-	VMOVAPS          Y0, Y0
-	VPBROADCASTW     (R13), X1
-	VPINSRW          $0x01, 34(R13), X1, X1
-	VPINSRW          $0x02, 68(R13), X1, X1
-	VPINSRW          $0x03, 102(R13), X1, X1
-	VPINSRW          $0x04, 136(R13), X1, X1
-	VPINSRW          $0x05, 170(R13), X1, X1
-	VPINSRW          $0x06, 204(R13), X1, X1
-	VPINSRW          $0x07, 238(R13), X1, X1
-	VCVTPH2PS        X1, Y1
-	VMOVAPS          Y1, Y1
-	VMOVDQU32        2(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        2(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        (SI), Y21
-	VMOVDQU32        32(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST (AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 32(AX), Y21, Y5
-	VMOVDQU32        (SI)(CX*1), Y21
-	VMOVDQU32        32(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 64(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 96(AX), Y21, Y9
-	VMOVDQU32        (SI)(DX*1), Y21
-	VMOVDQU32        32(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 128(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 160(AX), Y21, Y13
-	VMOVDQU32        (SI)(BX*1), Y21
-	VMOVDQU32        32(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 192(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 224(AX), Y18, Y17
-	VMOVDQU32        36(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        36(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        64(SI), Y21
-	VMOVDQU32        96(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 4(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 36(AX), Y21, Y5
-	VMOVDQU32        64(SI)(CX*1), Y21
-	VMOVDQU32        96(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 68(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 100(AX), Y21, Y9
-	VMOVDQU32        64(SI)(DX*1), Y21
-	VMOVDQU32        96(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 132(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 164(AX), Y21, Y13
-	VMOVDQU32        64(SI)(BX*1), Y21
-	VMOVDQU32        96(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 196(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 228(AX), Y18, Y17
-	VMOVDQU32        70(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        70(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        128(SI), Y21
-	VMOVDQU32        160(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 8(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 40(AX), Y21, Y5
-	VMOVDQU32        128(SI)(CX*1), Y21
-	VMOVDQU32        160(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 72(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 104(AX), Y21, Y9
-	VMOVDQU32        128(SI)(DX*1), Y21
-	VMOVDQU32        160(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 136(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 168(AX), Y21, Y13
-	VMOVDQU32        128(SI)(BX*1), Y21
-	VMOVDQU32        160(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 200(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 232(AX), Y18, Y17
-	VMOVDQU32        104(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        104(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        192(SI), Y21
-	VMOVDQU32        224(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 12(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 44(AX), Y21, Y5
-	VMOVDQU32        192(SI)(CX*1), Y21
-	VMOVDQU32        224(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 76(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 108(AX), Y21, Y9
-	VMOVDQU32        192(SI)(DX*1), Y21
-	VMOVDQU32        224(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 140(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 172(AX), Y21, Y13
-	VMOVDQU32        192(SI)(BX*1), Y21
-	VMOVDQU32        224(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 204(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 236(AX), Y18, Y17
-	VMOVDQU32        138(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        138(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        256(SI), Y21
-	VMOVDQU32        288(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 16(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 48(AX), Y21, Y5
-	VMOVDQU32        256(SI)(CX*1), Y21
-	VMOVDQU32        288(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 80(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 112(AX), Y21, Y9
-	VMOVDQU32        256(SI)(DX*1), Y21
-	VMOVDQU32        288(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 144(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 176(AX), Y21, Y13
-	VMOVDQU32        256(SI)(BX*1), Y21
-	VMOVDQU32        288(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 208(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 240(AX), Y18, Y17
-	VMOVDQU32        172(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        172(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        320(SI), Y21
-	VMOVDQU32        352(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 20(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 52(AX), Y21, Y5
-	VMOVDQU32        320(SI)(CX*1), Y21
-	VMOVDQU32        352(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 84(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 116(AX), Y21, Y9
-	VMOVDQU32        320(SI)(DX*1), Y21
-	VMOVDQU32        352(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 148(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 180(AX), Y21, Y13
-	VMOVDQU32        320(SI)(BX*1), Y21
-	VMOVDQU32        352(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 212(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 244(AX), Y18, Y17
-	VMOVDQU32        206(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        206(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        384(SI), Y21
-	VMOVDQU32        416(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 24(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 56(AX), Y21, Y5
-	VMOVDQU32        384(SI)(CX*1), Y21
-	VMOVDQU32        416(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 88(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 120(AX), Y21, Y9
-	VMOVDQU32        384(SI)(DX*1), Y21
-	VMOVDQU32        416(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 152(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 184(AX), Y21, Y13
-	VMOVDQU32        384(SI)(BX*1), Y21
-	VMOVDQU32        416(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 216(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 248(AX), Y18, Y17
-	VMOVDQU32        240(R9), Y18
-	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
-	VMOVDQU32        240(R10), Y19
-	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
-	VMOVDQU32        448(SI), Y21
-	VMOVDQU32        480(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 28(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 60(AX), Y21, Y5
-	VMOVDQU32        448(SI)(CX*1), Y21
-	VMOVDQU32        480(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 92(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 124(AX), Y21, Y9
-	VMOVDQU32        448(SI)(DX*1), Y21
-	VMOVDQU32        480(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 156(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 188(AX), Y21, Y13
-	VMOVDQU32        448(SI)(BX*1), Y21
-	VMOVDQU32        480(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 220(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 252(AX), Y18, Y17
-	ADDQ             $+272, R9
-	ADDQ             $+272, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups51
-
-rest49:
-	MOVQ n+40(FP), R11
+rest30:
+	MOVQ n+32(FP), R11
+	MOVQ $+32, R12
 	ANDQ $+7, R11
 
-block53:
+block33:
 	DECQ         R11
-	JLT          end54
-	VPBROADCASTW (R9), X18
-	VCVTPH2PS    X18, Y18
-	VMOVSS       (R8), X20
-	VFMADD231PS  Y20, Y18, Y2
-	VMOVSS       (R8)(CX*1), X20
-	VFMADD231PS  Y20, Y18, Y6
-	VMOVSS       (R8)(DX*1), X20
-	VFMADD231PS  Y20, Y18, Y10
-	VMOVSS       (R8)(BX*1), X20
-	VFMADD231PS  Y20, Y18, Y14
-	VPBROADCASTW (R10), X19
-	VCVTPH2PS    X19, Y19
-	VMOVSS       (R8), X20
-	VFMADD231PS  Y20, Y19, Y3
-	VMOVSS       (R8)(CX*1), X20
-	VFMADD231PS  Y20, Y19, Y7
-	VMOVSS       (R8)(DX*1), X20
-	VFMADD231PS  Y20, Y19, Y11
-	VMOVSS       (R8)(BX*1), X20
-	VFMADD231PS  Y20, Y19, Y15
-	VMOVDQU32    2(R9), Y21
-	VPXORD.BCST  c4_80808080<>+0(SB), Y21, Y21
-	VMOVDQU32    2(R10), Y22
-	VPXORD.BCST  c4_80808080<>+0(SB), Y22, Y22
-	VMOVDQU32    (SI), Y23
-	VMOVDQU32    32(SI), Y24
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y21, Y25
-	VPSLLD       $0x08, Y25, Y25
-	VPDPBUSD     Y24, Y21, Y25
-	VCVTDQ2PS    Y25, Y25
-	VMULPS.BCST  (DI), Y18, Y26
-	VFMADD231PS  Y26, Y25, Y4
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y22, Y25
-	VPSLLD       $0x08, Y25, Y23
-	VPDPBUSD     Y24, Y22, Y23
-	VCVTDQ2PS    Y23, Y23
-	VMULPS.BCST  (DI), Y19, Y24
-	VFMADD231PS  Y24, Y23, Y5
-	VMOVDQU32    (SI)(CX*1), Y23
-	VMOVDQU32    32(SI)(CX*1), Y24
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y21, Y25
-	VPSLLD       $0x08, Y25, Y25
-	VPDPBUSD     Y24, Y21, Y25
-	VCVTDQ2PS    Y25, Y25
-	VMULPS.BCST  (DI)(CX*1), Y18, Y26
-	VFMADD231PS  Y26, Y25, Y8
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y22, Y25
-	VPSLLD       $0x08, Y25, Y23
-	VPDPBUSD     Y24, Y22, Y23
-	VCVTDQ2PS    Y23, Y23
-	VMULPS.BCST  (DI)(CX*1), Y19, Y24
-	VFMADD231PS  Y24, Y23, Y9
-	VMOVDQU32    (SI)(DX*1), Y23
-	VMOVDQU32    32(SI)(DX*1), Y24
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y21, Y25
-	VPSLLD       $0x08, Y25, Y25
-	VPDPBUSD     Y24, Y21, Y25
-	VCVTDQ2PS    Y25, Y25
-	VMULPS.BCST  (DI)(DX*1), Y18, Y26
-	VFMADD231PS  Y26, Y25, Y12
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y22, Y25
-	VPSLLD       $0x08, Y25, Y23
-	VPDPBUSD     Y24, Y22, Y23
-	VCVTDQ2PS    Y23, Y23
-	VMULPS.BCST  (DI)(DX*1), Y19, Y24
-	VFMADD231PS  Y24, Y23, Y13
-	VMOVDQU32    (SI)(BX*1), Y23
-	VMOVDQU32    32(SI)(BX*1), Y24
-	VPXORD       Y25, Y25, Y25
-	VPDPBUSD     Y23, Y21, Y25
-	VPSLLD       $0x08, Y25, Y25
-	VPDPBUSD     Y24, Y21, Y25
-	VCVTDQ2PS    Y25, Y21
-	VMULPS.BCST  (DI)(BX*1), Y18, Y18
-	VFMADD231PS  Y18, Y21, Y16
-	VPXORD       Y18, Y18, Y18
-	VPDPBUSD     Y23, Y22, Y18
-	VPSLLD       $0x08, Y18, Y18
-	VPDPBUSD     Y24, Y22, Y18
-	VCVTDQ2PS    Y18, Y18
-	VMULPS.BCST  (DI)(BX*1), Y19, Y19
-	VFMADD231PS  Y19, Y18, Y17
-	ADDQ         $+34, R9
+	JLT          end34
+	VPBROADCASTW (R10), X8
+	VCVTPH2PS    X8, Y8
+	VMOVSS       (R9), X10
+	VFMADD231PS  Y10, Y8, Y7
+	VMOVDQU32    2(R10), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VMULPS.BCST  (R8), Y8, Y8
+	VPXORD       Y11, Y11, Y11
+	VPDPBUSD     (DI), Y9, Y11
+	VPSLLD       $0x08, Y11, Y11
+	VPDPBUSD     64(DI), Y9, Y11
+	VCVTDQ2PS    Y11, Y9
+	VFMADD231PS  Y8, Y9, Y6
 	ADDQ         $+34, R10
-	ADDQ         $+64, SI
-	ADDQ         $+4, DI
+	ADDQ         R12, DI
+	XORQ         $+64, R12
 	ADDQ         $+4, R8
-	JMP          block53
+	ADDQ         $+4, R9
+	JMP          block33
 
-end54:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y2, Y4
-	VEXTRACTF32X4    $0x01, Y4, X2
-	VADDPS           X2, X4, X2
-	VPSHUFD          $0x4e, X2, X4
-	VADDPS           X4, X2, X2
-	VPSHUFD          $0xb1, X2, X4
-	VADDPS           X4, X2, X2
-	VMOVSS           X2, (SI)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y3, Y5
-	VEXTRACTF32X4    $0x01, Y5, X2
-	VADDPS           X2, X5, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)
-	MOVQ             24(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y6, Y8
-	VEXTRACTF32X4    $0x01, Y8, X2
-	VADDPS           X2, X8, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y9
-	VEXTRACTF32X4    $0x01, Y9, X2
-	VADDPS           X2, X9, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y12
-	VEXTRACTF32X4    $0x01, Y12, X2
-	VADDPS           X2, X12, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y13
-	VEXTRACTF32X4    $0x01, Y13, X2
-	VADDPS           X2, X13, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y14, Y16
-	VEXTRACTF32X4    $0x01, Y16, X2
-	VADDPS           X2, X16, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y15, Y17
-	VEXTRACTF32X4    $0x01, Y17, X2
-	VADDPS           X2, X17, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column48
+end34:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column29
 
-end50:
+end31:
 	VZEROUPPER
 	RET
 
-// func dotFixed1Q4_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixed1Q4_KVNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
-	VMOVDQU32    each<>+0(SB), Y2
-	VMOVDQU32    each<>+32(SB), Y3
-	VMOVDQU32    each<>+64(SB), Y4
-	VMOVDQU32    each<>+96(SB), Y5
-	VMOVDQU32    each<>+128(SB), Y6
-	VMOVDQU32    each<>+160(SB), Y7
-	VMOVDQU32    each<>+192(SB), Y8
-	VMOVDQU32    each<>+224(SB), Y9
-	CMPQ         8(SP), $+0
-	JLE          end57
-	MOVQ         (SP), BX
+// func panelQ4_KVNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·panelQ4_KVNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-column55:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+32, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Y16, Y16, Y16
-	VPXORD Z12, Z12, Z12
-	MOVQ   n+40(FP), SI
-	TESTQ  SI, SI
-	JZ     rest56
+block35:
+	DECQ            DX
+	JLT             end36
+	LEAQ            (CX), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, (AX)
+	VMOVUPS         Y0, 32(AX)
+	LEAQ            (CX)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 64(AX)
+	VMOVUPS         Y0, 96(AX)
+	LEAQ            (CX)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 128(AX)
+	VMOVUPS         Y0, 160(AX)
+	LEAQ            (CX)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 192(AX)
+	VMOVUPS         Y0, 224(AX)
+	LEAQ            (R8), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 256(AX)
+	VMOVUPS         Y0, 288(AX)
+	LEAQ            (R8)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 320(AX)
+	VMOVUPS         Y0, 352(AX)
+	LEAQ            (R8)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 384(AX)
+	VMOVUPS         Y0, 416(AX)
+	LEAQ            (R8)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 448(AX)
+	VMOVUPS         Y0, 480(AX)
+	LEAQ            (R9), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 512(AX)
+	VMOVUPS         Y0, 544(AX)
+	LEAQ            (R9)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 576(AX)
+	VMOVUPS         Y0, 608(AX)
+	LEAQ            (R9)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 640(AX)
+	VMOVUPS         Y0, 672(AX)
+	LEAQ            (R9)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 704(AX)
+	VMOVUPS         Y0, 736(AX)
+	LEAQ            (R10), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 768(AX)
+	VMOVUPS         Y0, 800(AX)
+	LEAQ            (R10)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 832(AX)
+	VMOVUPS         Y0, 864(AX)
+	LEAQ            (R10)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 896(AX)
+	VMOVUPS         Y0, 928(AX)
+	LEAQ            (R10)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMULPS          runs<>+0(SB), Y0, Y1
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VMOVUPS         Y1, 960(AX)
+	VMOVUPS         Y0, 992(AX)
+	VMOVDQU32       (AX), X0
+	VBROADCASTI32X4 256(AX), K1, Z0
+	VBROADCASTI32X4 512(AX), K2, Z0
+	VBROADCASTI32X4 768(AX), K3, Z0
+	VMOVDQU32       64(AX), X1
+	VBROADCASTI32X4 320(AX), K1, Z1
+	VBROADCASTI32X4 576(AX), K2, Z1
+	VBROADCASTI32X4 832(AX), K3, Z1
+	VMOVDQU32       128(AX), X2
+	VBROADCASTI32X4 384(AX), K1, Z2
+	VBROADCASTI32X4 640(AX), K2, Z2
+	VBROADCASTI32X4 896(AX), K3, Z2
+	VMOVDQU32       192(AX), X3
+	VBROADCASTI32X4 448(AX), K1, Z3
+	VBROADCASTI32X4 704(AX), K2, Z3
+	VBROADCASTI32X4 960(AX), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       16(AX), X2
+	VBROADCASTI32X4 272(AX), K1, Z2
+	VBROADCASTI32X4 528(AX), K2, Z2
+	VBROADCASTI32X4 784(AX), K3, Z2
+	VMOVDQU32       80(AX), X5
+	VBROADCASTI32X4 336(AX), K1, Z5
+	VBROADCASTI32X4 592(AX), K2, Z5
+	VBROADCASTI32X4 848(AX), K3, Z5
+	VMOVDQU32       144(AX), X6
+	VBROADCASTI32X4 400(AX), K1, Z6
+	VBROADCASTI32X4 656(AX), K2, Z6
+	VBROADCASTI32X4 912(AX), K3, Z6
+	VMOVDQU32       208(AX), X7
+	VBROADCASTI32X4 464(AX), K1, Z7
+	VBROADCASTI32X4 720(AX), K2, Z7
+	VBROADCASTI32X4 976(AX), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       32(AX), X6
+	VBROADCASTI32X4 288(AX), K1, Z6
+	VBROADCASTI32X4 544(AX), K2, Z6
+	VBROADCASTI32X4 800(AX), K3, Z6
+	VMOVDQU32       96(AX), X9
+	VBROADCASTI32X4 352(AX), K1, Z9
+	VBROADCASTI32X4 608(AX), K2, Z9
+	VBROADCASTI32X4 864(AX), K3, Z9
+	VMOVDQU32       160(AX), X10
+	VBROADCASTI32X4 416(AX), K1, Z10
+	VBROADCASTI32X4 672(AX), K2, Z10
+	VBROADCASTI32X4 928(AX), K3, Z10
+	VMOVDQU32       224(AX), X11
+	VBROADCASTI32X4 480(AX), K1, Z11
+	VBROADCASTI32X4 736(AX), K2, Z11
+	VBROADCASTI32X4 992(AX), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VMOVDQU32       48(AX), X10
+	VBROADCASTI32X4 304(AX), K1, Z10
+	VBROADCASTI32X4 560(AX), K2, Z10
+	VBROADCASTI32X4 816(AX), K3, Z10
+	VMOVDQU32       112(AX), X13
+	VBROADCASTI32X4 368(AX), K1, Z13
+	VBROADCASTI32X4 624(AX), K2, Z13
+	VBROADCASTI32X4 880(AX), K3, Z13
+	VMOVDQU32       176(AX), X14
+	VBROADCASTI32X4 432(AX), K1, Z14
+	VBROADCASTI32X4 688(AX), K2, Z14
+	VBROADCASTI32X4 944(AX), K3, Z14
+	VMOVDQU32       240(AX), X15
+	VBROADCASTI32X4 496(AX), K1, Z15
+	VBROADCASTI32X4 752(AX), K2, Z15
+	VBROADCASTI32X4 1008(AX), K3, Z15
+	VPUNPCKLDQ      Z13, Z10, Z16
+	VPUNPCKHDQ      Z13, Z10, Z10
+	VPUNPCKLDQ      Z15, Z14, Z13
+	VPUNPCKHDQ      Z15, Z14, Z14
+	VPUNPCKLQDQ     Z13, Z16, Z15
+	VPUNPCKHQDQ     Z13, Z16, Z13
+	VPUNPCKLQDQ     Z14, Z10, Z16
+	VPUNPCKHQDQ     Z14, Z10, Z10
+	VMOVUPS         Z3, 512(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z11, Z3
+	VMOVUPS         Z3, 576(AX)
+	VMOVUPS         Z1, 1152(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z9, Z1
+	VMOVUPS         Z1, 1216(AX)
+	VMOVUPS         Z4, 1792(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z12, Z1
+	VMOVUPS         Z1, 1856(AX)
+	VMOVUPS         Z0, 2432(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z6, Z0
+	VMOVUPS         Z0, 2496(AX)
+	VMOVUPS         Z7, 3072(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z15, Z0
+	VMOVUPS         Z0, 3136(AX)
+	VMOVUPS         Z5, 3712(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z13, Z0
+	VMOVUPS         Z0, 3776(AX)
+	VMOVUPS         Z8, 4352(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z16, Z0
+	VMOVUPS         Z0, 4416(AX)
+	VMOVUPS         Z2, 4992(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z10, Z0
+	VMOVUPS         Z0, 5056(AX)
+	VMOVDQU32       16(CX), X0
+	VBROADCASTI32X4 16(R8), K1, Z0
+	VBROADCASTI32X4 16(R9), K2, Z0
+	VBROADCASTI32X4 16(R10), K3, Z0
+	VMOVDQU32       16(CX)(BX*1), X1
+	VBROADCASTI32X4 16(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 16(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 16(R10)(BX*1), K3, Z1
+	VMOVDQU32       16(CX)(BX*2), X2
+	VBROADCASTI32X4 16(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 16(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 16(R10)(BX*2), K3, Z2
+	VMOVDQU32       16(CX)(SI*1), X3
+	VBROADCASTI32X4 16(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 16(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 16(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, (AX)
+	VMOVDQU32       Z5, 64(AX)
+	VMOVDQU32       Z6, 128(AX)
+	VMOVDQU32       Z7, 192(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 640(AX)
+	VMOVDQU32       Z1, 704(AX)
+	VMOVDQU32       Z3, 768(AX)
+	VMOVDQU32       Z0, 832(AX)
+	VMOVDQU32       32(CX), X0
+	VBROADCASTI32X4 32(R8), K1, Z0
+	VBROADCASTI32X4 32(R9), K2, Z0
+	VBROADCASTI32X4 32(R10), K3, Z0
+	VMOVDQU32       32(CX)(BX*1), X1
+	VBROADCASTI32X4 32(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 32(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 32(R10)(BX*1), K3, Z1
+	VMOVDQU32       32(CX)(BX*2), X2
+	VBROADCASTI32X4 32(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 32(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 32(R10)(BX*2), K3, Z2
+	VMOVDQU32       32(CX)(SI*1), X3
+	VBROADCASTI32X4 32(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 32(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 32(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 256(AX)
+	VMOVDQU32       Z5, 320(AX)
+	VMOVDQU32       Z6, 384(AX)
+	VMOVDQU32       Z7, 448(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 896(AX)
+	VMOVDQU32       Z1, 960(AX)
+	VMOVDQU32       Z3, 1024(AX)
+	VMOVDQU32       Z0, 1088(AX)
+	VMOVDQU32       48(CX), X0
+	VBROADCASTI32X4 48(R8), K1, Z0
+	VBROADCASTI32X4 48(R9), K2, Z0
+	VBROADCASTI32X4 48(R10), K3, Z0
+	VMOVDQU32       48(CX)(BX*1), X1
+	VBROADCASTI32X4 48(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 48(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 48(R10)(BX*1), K3, Z1
+	VMOVDQU32       48(CX)(BX*2), X2
+	VBROADCASTI32X4 48(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 48(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 48(R10)(BX*2), K3, Z2
+	VMOVDQU32       48(CX)(SI*1), X3
+	VBROADCASTI32X4 48(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 48(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 48(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 1280(AX)
+	VMOVDQU32       Z5, 1344(AX)
+	VMOVDQU32       Z6, 1408(AX)
+	VMOVDQU32       Z7, 1472(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 1920(AX)
+	VMOVDQU32       Z1, 1984(AX)
+	VMOVDQU32       Z3, 2048(AX)
+	VMOVDQU32       Z0, 2112(AX)
+	VMOVDQU32       64(CX), X0
+	VBROADCASTI32X4 64(R8), K1, Z0
+	VBROADCASTI32X4 64(R9), K2, Z0
+	VBROADCASTI32X4 64(R10), K3, Z0
+	VMOVDQU32       64(CX)(BX*1), X1
+	VBROADCASTI32X4 64(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 64(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 64(R10)(BX*1), K3, Z1
+	VMOVDQU32       64(CX)(BX*2), X2
+	VBROADCASTI32X4 64(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 64(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 64(R10)(BX*2), K3, Z2
+	VMOVDQU32       64(CX)(SI*1), X3
+	VBROADCASTI32X4 64(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 64(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 64(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 1536(AX)
+	VMOVDQU32       Z5, 1600(AX)
+	VMOVDQU32       Z6, 1664(AX)
+	VMOVDQU32       Z7, 1728(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 2176(AX)
+	VMOVDQU32       Z1, 2240(AX)
+	VMOVDQU32       Z3, 2304(AX)
+	VMOVDQU32       Z0, 2368(AX)
+	VMOVDQU32       80(CX), X0
+	VBROADCASTI32X4 80(R8), K1, Z0
+	VBROADCASTI32X4 80(R9), K2, Z0
+	VBROADCASTI32X4 80(R10), K3, Z0
+	VMOVDQU32       80(CX)(BX*1), X1
+	VBROADCASTI32X4 80(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 80(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 80(R10)(BX*1), K3, Z1
+	VMOVDQU32       80(CX)(BX*2), X2
+	VBROADCASTI32X4 80(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 80(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 80(R10)(BX*2), K3, Z2
+	VMOVDQU32       80(CX)(SI*1), X3
+	VBROADCASTI32X4 80(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 80(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 80(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 2560(AX)
+	VMOVDQU32       Z5, 2624(AX)
+	VMOVDQU32       Z6, 2688(AX)
+	VMOVDQU32       Z7, 2752(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 3200(AX)
+	VMOVDQU32       Z1, 3264(AX)
+	VMOVDQU32       Z3, 3328(AX)
+	VMOVDQU32       Z0, 3392(AX)
+	VMOVDQU32       96(CX), X0
+	VBROADCASTI32X4 96(R8), K1, Z0
+	VBROADCASTI32X4 96(R9), K2, Z0
+	VBROADCASTI32X4 96(R10), K3, Z0
+	VMOVDQU32       96(CX)(BX*1), X1
+	VBROADCASTI32X4 96(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 96(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 96(R10)(BX*1), K3, Z1
+	VMOVDQU32       96(CX)(BX*2), X2
+	VBROADCASTI32X4 96(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 96(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 96(R10)(BX*2), K3, Z2
+	VMOVDQU32       96(CX)(SI*1), X3
+	VBROADCASTI32X4 96(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 96(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 96(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 2816(AX)
+	VMOVDQU32       Z5, 2880(AX)
+	VMOVDQU32       Z6, 2944(AX)
+	VMOVDQU32       Z7, 3008(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 3456(AX)
+	VMOVDQU32       Z1, 3520(AX)
+	VMOVDQU32       Z3, 3584(AX)
+	VMOVDQU32       Z0, 3648(AX)
+	VMOVDQU32       112(CX), X0
+	VBROADCASTI32X4 112(R8), K1, Z0
+	VBROADCASTI32X4 112(R9), K2, Z0
+	VBROADCASTI32X4 112(R10), K3, Z0
+	VMOVDQU32       112(CX)(BX*1), X1
+	VBROADCASTI32X4 112(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 112(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 112(R10)(BX*1), K3, Z1
+	VMOVDQU32       112(CX)(BX*2), X2
+	VBROADCASTI32X4 112(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 112(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 112(R10)(BX*2), K3, Z2
+	VMOVDQU32       112(CX)(SI*1), X3
+	VBROADCASTI32X4 112(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 112(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 112(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 3840(AX)
+	VMOVDQU32       Z5, 3904(AX)
+	VMOVDQU32       Z6, 3968(AX)
+	VMOVDQU32       Z7, 4032(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 4480(AX)
+	VMOVDQU32       Z1, 4544(AX)
+	VMOVDQU32       Z3, 4608(AX)
+	VMOVDQU32       Z0, 4672(AX)
+	VMOVDQU32       128(CX), X0
+	VBROADCASTI32X4 128(R8), K1, Z0
+	VBROADCASTI32X4 128(R9), K2, Z0
+	VBROADCASTI32X4 128(R10), K3, Z0
+	VMOVDQU32       128(CX)(BX*1), X1
+	VBROADCASTI32X4 128(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 128(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 128(R10)(BX*1), K3, Z1
+	VMOVDQU32       128(CX)(BX*2), X2
+	VBROADCASTI32X4 128(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 128(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 128(R10)(BX*2), K3, Z2
+	VMOVDQU32       128(CX)(SI*1), X3
+	VBROADCASTI32X4 128(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 128(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 128(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z7
+	VMOVDQU32       Z2, 4096(AX)
+	VMOVDQU32       Z5, 4160(AX)
+	VMOVDQU32       Z6, 4224(AX)
+	VMOVDQU32       Z7, 4288(AX)
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z3, Z2
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z4, Z3
+	VPANDD.BCST     c4_f0f0f0f0<>+0(SB), Z0, Z0
+	VMOVDQU32       Z2, 4736(AX)
+	VMOVDQU32       Z1, 4800(AX)
+	VMOVDQU32       Z3, 4864(AX)
+	VMOVDQU32       Z0, 4928(AX)
+	ADDQ            $+5120, AX
+	ADDQ            $+144, CX
+	ADDQ            $+144, R8
+	ADDQ            $+144, R9
+	ADDQ            $+144, R10
+	JMP             block35
 
-groups58:
-	VPSHUFD         $0xed, (BX), X10
-	VPSRLVD         lastHigh<>+0(SB), X10, X10
-	VPANDD          firstBits<>+0(SB), X10, X10
-	VPSHUFD         $0x95, (BX), X11
-	VPSRLD          $0x02, X11, X11
-	VPANDD          highBits<>+0(SB), X11, X11
-	VPORD           X10, X11, X10
-	VPMOVZXBD       X10, Z10
-	VCVTDQ2PS       Z10, Z10
-	VBROADCASTI32X4 (BX), Y11
-	VPSHUFB         bothHalves<>+0(SB), Y11, Y11
-	VCVTPH2PS       Y11, Z11
-	VMULPS          Z11, Z10, Z11
-	VMULPS          runs<>+0(SB), Y11, Y10
-	VEXTRACTF64X4   $0x01, Z11, Y11
-	VMOVAPS         Y10, Y10
-	VMOVAPS         Y11, Y11
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y17
-	VMULPS          Y17, Y10, Y10
-	VFMADD231PS     (DX), Y11, Y12
-	DECQ            SI
-	VMOVDQU32       16(BX), Y11
-	VPANDD          Y0, Y11, Y17
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        (AX), Y17, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        32(AX), Y17, Y18
-	VCVTDQ2PS       Y18, Y17
-	VPERMPS         Y10, Y2, Y18
-	VFMADD231PS     Y18, Y17, Y13
-	VPANDD          Y1, Y11, Y11
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        64(AX), Y11, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        96(AX), Y11, Y17
-	VCVTDQ2PS       Y17, Y11
-	VPERMPS         Y10, Y3, Y17
-	VFMADD231PS     Y17, Y11, Y14
-	VMOVDQU32       48(BX), Y11
-	VPANDD          Y0, Y11, Y17
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        128(AX), Y17, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        160(AX), Y17, Y18
-	VCVTDQ2PS       Y18, Y17
-	VPERMPS         Y10, Y4, Y18
-	VFMADD231PS     Y18, Y17, Y15
-	VPANDD          Y1, Y11, Y11
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        192(AX), Y11, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        224(AX), Y11, Y17
-	VCVTDQ2PS       Y17, Y11
-	VPERMPS         Y10, Y5, Y17
-	VFMADD231PS     Y17, Y11, Y16
-	VMOVDQU32       80(BX), Y11
-	VPANDD          Y0, Y11, Y17
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        256(AX), Y17, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        288(AX), Y17, Y18
-	VCVTDQ2PS       Y18, Y17
-	VPERMPS         Y10, Y6, Y18
-	VFMADD231PS     Y18, Y17, Y13
-	VPANDD          Y1, Y11, Y11
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        320(AX), Y11, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        352(AX), Y11, Y17
-	VCVTDQ2PS       Y17, Y11
-	VPERMPS         Y10, Y7, Y17
-	VFMADD231PS     Y17, Y11, Y14
-	VMOVDQU32       112(BX), Y11
-	VPANDD          Y0, Y11, Y17
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        384(AX), Y17, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        416(AX), Y17, Y18
-	VCVTDQ2PS       Y18, Y17
-	VPERMPS         Y10, Y8, Y18
-	VFMADD231PS     Y18, Y17, Y15
-	VPANDD          Y1, Y11, Y11
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        448(AX), Y11, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        480(AX), Y11, Y17
-	VCVTDQ2PS       Y17, Y11
-	VPERMPS         Y10, Y9, Y10
-	VFMADD231PS     Y10, Y11, Y16
-	ADDQ            $+144, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups58
-
-rest56:
-	MOVQ             16(SP), AX
-	VADDPS           Y14, Y13, Y13
-	VADDPS           Y15, Y13, Y13
-	VADDPS           Y16, Y13, Y13
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y13
-	VEXTRACTF32X4    $0x01, Y13, X10
-	VADDPS           X10, X13, X10
-	VPSHUFD          $0x4e, X10, X11
-	VADDPS           X11, X10, X10
-	VPSHUFD          $0xb1, X10, X11
-	VADDPS           X11, X10, X10
-	VMOVSS           X10, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column55
-
-end57:
+end36:
 	VZEROUPPER
 	RET
 
@@ -4942,966 +2359,1291 @@ DATA c4_bf800000<>+24(SB)/4, $0xbf800000
 DATA c4_bf800000<>+28(SB)/4, $0xbf800000
 GLOBL c4_bf800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q4_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
-TEXT ·dotFixed4Q4_KVNNI(SB), NOSPLIT, $368-72
-	MOVQ            b+16(FP), AX
-	MOVQ            AX, (SP)
-	MOVQ            columns+32(FP), AX
-	MOVQ            AX, 8(SP)
-	MOVQ            c+0(FP), AX
-	MOVQ            AX, 16(SP)
-	MOVQ            rows+24(FP), AX
-	DECQ            AX
-	MOVQ            $+1, CX
-	CMPQ            AX, CX
-	CMOVQLT         AX, CX
-	MOVQ            ldc+48(FP), DX
-	IMULQ           CX, DX
-	MOVQ            DX, 24(SP)
-	MOVQ            lda+56(FP), DX
-	IMULQ           DX, CX
-	MOVQ            $+2, DX
-	CMPQ            AX, DX
-	CMOVQLT         AX, DX
-	MOVQ            ldc+48(FP), BX
-	IMULQ           DX, BX
-	MOVQ            BX, 32(SP)
-	MOVQ            lda+56(FP), BX
-	IMULQ           BX, DX
-	MOVQ            $+3, BX
-	CMPQ            AX, BX
-	CMOVQLT         AX, BX
-	MOVQ            ldc+48(FP), AX
-	IMULQ           BX, AX
-	MOVQ            AX, 40(SP)
-	MOVQ            lda+56(FP), AX
-	IMULQ           AX, BX
-	LEAQ            48(SP), AX
-	ADDQ            $+63, AX
-	ANDQ            $-64, AX
-	CMPQ            8(SP), $+0
-	JLE             end61
-	MOVQ            (SP), R9
-	MOVQ            (SP), R10
-	MOVQ            ldb+64(FP), SI
-	ADDQ            SI, R10
-	CMPQ            8(SP), $+1
-	CMOVQEQ         (SP), R10
-	MOVQ            n+40(FP), SI
-	TESTQ           SI, SI
-	JZ              column59
-	VPSHUFD         $0xed, (R9), X0
-	VPSRLVD         lastHigh<>+0(SB), X0, X0
-	VPANDD          firstBits<>+0(SB), X0, X0
-	VPSHUFD         $0x95, (R9), X1
-	VPSRLD          $0x02, X1, X1
-	VPANDD          highBits<>+0(SB), X1, X1
-	VPORD           X0, X1, X0
-	VPMOVZXBD       X0, Z0
-	VCVTDQ2PS       Z0, Z0
-	VBROADCASTI32X4 (R9), Y1
-	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
-	VCVTPH2PS       Y1, Z1
-	VMULPS          Z1, Z0, Z1
-	VMULPS          runs<>+0(SB), Y1, Y0
-	VEXTRACTF64X4   $0x01, Z1, Y1
-	VMOVAPS         Y0, Y0
-	VMOVAPS         Y1, Y1
-	VPSHUFD         $0xed, (R10), X2
-	VPSRLVD         lastHigh<>+0(SB), X2, X2
-	VPANDD          firstBits<>+0(SB), X2, X2
-	VPSHUFD         $0x95, (R10), X3
-	VPSRLD          $0x02, X3, X3
-	VPANDD          highBits<>+0(SB), X3, X3
-	VPORD           X2, X3, X2
-	VPMOVZXBD       X2, Z2
-	VCVTDQ2PS       Z2, Z2
-	VBROADCASTI32X4 (R10), Y3
-	VPSHUFB         bothHalves<>+0(SB), Y3, Y3
-	VCVTPH2PS       Y3, Z3
-	VMULPS          Z3, Z2, Z3
-	VMULPS          runs<>+0(SB), Y3, Y2
-	VEXTRACTF64X4   $0x01, Z3, Y3
-	VMOVAPS         Y2, Y2
-	VMOVAPS         Y3, Y3
+DATA c4_f0f0f0f0<>+0(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+4(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+8(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+12(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+16(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+20(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+24(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+28(SB)/4, $0xf0f0f0f0
+GLOBL c4_f0f0f0f0<>(SB), RODATA|NOPTR, $32
 
-column59:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+32, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y6, Y6, Y6
-	VPXORD Y7, Y7, Y7
+// func dotFixedQ4_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3
+TEXT ·dotFixedQ4_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column37:
+	DECQ   BX
+	JLT    end39
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+8, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	VPXORD Y10, Y10, Y10
-	VPXORD Y11, Y11, Y11
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Y18, Y18, Y18
-	VPXORD Y19, Y19, Y19
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	MOVQ   n+40(FP), R11
+	VPXORD Y6, Y6, Y6
+	VPXORD Z7, Z7, Z7
+	MOVQ   n+32(FP), R11
 	TESTQ  R11, R11
-	JZ     rest60
+	JZ     rest38
 
-groups62:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, (AX)
-	VFMADD231PS (R8), Y1, Y4
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 32(AX)
-	VFMADD231PS (R8), Y3, Y5
-	VMOVUPS     (DI)(CX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y8
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y3, Y9
-	VMOVUPS     (DI)(DX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y12
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y3, Y13
-	VMOVUPS     (DI)(BX*1), Y20
-	VMULPS      Y20, Y0, Y0
-	VMOVUPS     Y0, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y16
-	VMULPS      Y20, Y2, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y3, Y17
-	DECQ        R11
-	LEAQ        144(R9), R12
-	LEAQ        144(R10), R13
-	TESTQ       R11, R11
-	JNE         have63
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
-
-have63:
-	VPSHUFD          $0xed, (R12), X0
-	VPSRLVD          lastHigh<>+0(SB), X0, X0
-	VPANDD           firstBits<>+0(SB), X0, X0
-	VPSHUFD          $0x95, (R12), X1
-	VPSRLD           $0x02, X1, X1
-	VPANDD           highBits<>+0(SB), X1, X1
-	VPORD            X0, X1, X0
-	VPMOVZXBD        X0, Z0
-	VCVTDQ2PS        Z0, Z0
-	VBROADCASTI32X4  (R12), Y1
-	VPSHUFB          bothHalves<>+0(SB), Y1, Y1
-	VCVTPH2PS        Y1, Z1
-	VMULPS           Z1, Z0, Z1
-	VMULPS           runs<>+0(SB), Y1, Y0
-	VEXTRACTF64X4    $0x01, Z1, Y1
-	VMOVAPS          Y0, Y0
-	VMOVAPS          Y1, Y1
-	VPSHUFD          $0xed, (R13), X2
-	VPSRLVD          lastHigh<>+0(SB), X2, X2
-	VPANDD           firstBits<>+0(SB), X2, X2
-	VPSHUFD          $0x95, (R13), X3
-	VPSRLD           $0x02, X3, X3
-	VPANDD           highBits<>+0(SB), X3, X3
-	VPORD            X2, X3, X2
-	VPMOVZXBD        X2, Z2
-	VCVTDQ2PS        Z2, Z2
-	VBROADCASTI32X4  (R13), Y3
-	VPSHUFB          bothHalves<>+0(SB), Y3, Y3
-	VCVTPH2PS        Y3, Z3
-	VMULPS           Z3, Z2, Z3
-	VMULPS           runs<>+0(SB), Y3, Y2
-	VEXTRACTF64X4    $0x01, Z3, Y3
-	VMOVAPS          Y2, Y2
-	VMOVAPS          Y3, Y3
-	VMOVDQU32        16(R9), Y20
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
-	VMOVDQU32        16(R10), Y22
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
-	VMOVDQU32        (SI), Y24
-	VMOVDQU32        32(SI), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST (AX), Y26, Y6
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 32(AX), Y24, Y7
-	VMOVDQU32        (SI)(CX*1), Y24
-	VMOVDQU32        32(SI)(CX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 64(AX), Y26, Y10
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 96(AX), Y24, Y11
-	VMOVDQU32        (SI)(DX*1), Y24
-	VMOVDQU32        32(SI)(DX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 128(AX), Y26, Y14
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 160(AX), Y24, Y15
-	VMOVDQU32        (SI)(BX*1), Y24
-	VMOVDQU32        32(SI)(BX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y21
-	VFMADD231PS.BCST 192(AX), Y21, Y18
-	VPXORD           Y21, Y21, Y21
-	VPDPBUSD         Y24, Y23, Y21
-	VPSLLD           $0x08, Y21, Y21
-	VPDPBUSD         Y25, Y23, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 224(AX), Y21, Y19
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
-	VMOVDQU32        64(SI), Y22
-	VMOVDQU32        96(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 4(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 36(AX), Y22, Y7
-	VMOVDQU32        64(SI)(CX*1), Y22
-	VMOVDQU32        96(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 68(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 100(AX), Y22, Y11
-	VMOVDQU32        64(SI)(DX*1), Y22
-	VMOVDQU32        96(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 132(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 164(AX), Y22, Y15
-	VMOVDQU32        64(SI)(BX*1), Y22
-	VMOVDQU32        96(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 196(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 228(AX), Y20, Y19
-	VMOVDQU32        48(R9), Y20
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
-	VMOVDQU32        48(R10), Y22
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
-	VMOVDQU32        128(SI), Y24
-	VMOVDQU32        160(SI), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 8(AX), Y26, Y6
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 40(AX), Y24, Y7
-	VMOVDQU32        128(SI)(CX*1), Y24
-	VMOVDQU32        160(SI)(CX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 72(AX), Y26, Y10
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 104(AX), Y24, Y11
-	VMOVDQU32        128(SI)(DX*1), Y24
-	VMOVDQU32        160(SI)(DX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 136(AX), Y26, Y14
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 168(AX), Y24, Y15
-	VMOVDQU32        128(SI)(BX*1), Y24
-	VMOVDQU32        160(SI)(BX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y21
-	VFMADD231PS.BCST 200(AX), Y21, Y18
-	VPXORD           Y21, Y21, Y21
-	VPDPBUSD         Y24, Y23, Y21
-	VPSLLD           $0x08, Y21, Y21
-	VPDPBUSD         Y25, Y23, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 232(AX), Y21, Y19
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
-	VMOVDQU32        192(SI), Y22
-	VMOVDQU32        224(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 12(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 44(AX), Y22, Y7
-	VMOVDQU32        192(SI)(CX*1), Y22
-	VMOVDQU32        224(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 76(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 108(AX), Y22, Y11
-	VMOVDQU32        192(SI)(DX*1), Y22
-	VMOVDQU32        224(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 140(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 172(AX), Y22, Y15
-	VMOVDQU32        192(SI)(BX*1), Y22
-	VMOVDQU32        224(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 204(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 236(AX), Y20, Y19
-	VMOVDQU32        80(R9), Y20
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
-	VMOVDQU32        80(R10), Y22
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
-	VMOVDQU32        256(SI), Y24
-	VMOVDQU32        288(SI), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 16(AX), Y26, Y6
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 48(AX), Y24, Y7
-	VMOVDQU32        256(SI)(CX*1), Y24
-	VMOVDQU32        288(SI)(CX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 80(AX), Y26, Y10
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 112(AX), Y24, Y11
-	VMOVDQU32        256(SI)(DX*1), Y24
-	VMOVDQU32        288(SI)(DX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 144(AX), Y26, Y14
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 176(AX), Y24, Y15
-	VMOVDQU32        256(SI)(BX*1), Y24
-	VMOVDQU32        288(SI)(BX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y21
-	VFMADD231PS.BCST 208(AX), Y21, Y18
-	VPXORD           Y21, Y21, Y21
-	VPDPBUSD         Y24, Y23, Y21
-	VPSLLD           $0x08, Y21, Y21
-	VPDPBUSD         Y25, Y23, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 240(AX), Y21, Y19
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
-	VMOVDQU32        320(SI), Y22
-	VMOVDQU32        352(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 20(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 52(AX), Y22, Y7
-	VMOVDQU32        320(SI)(CX*1), Y22
-	VMOVDQU32        352(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 84(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 116(AX), Y22, Y11
-	VMOVDQU32        320(SI)(DX*1), Y22
-	VMOVDQU32        352(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 148(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 180(AX), Y22, Y15
-	VMOVDQU32        320(SI)(BX*1), Y22
-	VMOVDQU32        352(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 212(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 244(AX), Y20, Y19
-	VMOVDQU32        112(R9), Y20
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
-	VMOVDQU32        112(R10), Y22
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
-	VMOVDQU32        384(SI), Y24
-	VMOVDQU32        416(SI), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 24(AX), Y26, Y6
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 56(AX), Y24, Y7
-	VMOVDQU32        384(SI)(CX*1), Y24
-	VMOVDQU32        416(SI)(CX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 88(AX), Y26, Y10
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 120(AX), Y24, Y11
-	VMOVDQU32        384(SI)(DX*1), Y24
-	VMOVDQU32        416(SI)(DX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y26
-	VFMADD231PS.BCST 152(AX), Y26, Y14
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y23, Y26
-	VPSLLD           $0x08, Y26, Y24
-	VPDPBUSD         Y25, Y23, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 184(AX), Y24, Y15
-	VMOVDQU32        384(SI)(BX*1), Y24
-	VMOVDQU32        416(SI)(BX*1), Y25
-	VPXORD           Y26, Y26, Y26
-	VPDPBUSD         Y24, Y21, Y26
-	VPSLLD           $0x08, Y26, Y26
-	VPDPBUSD         Y25, Y21, Y26
-	VCVTDQ2PS        Y26, Y21
-	VFMADD231PS.BCST 216(AX), Y21, Y18
-	VPXORD           Y21, Y21, Y21
-	VPDPBUSD         Y24, Y23, Y21
-	VPSLLD           $0x08, Y21, Y21
-	VPDPBUSD         Y25, Y23, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 248(AX), Y21, Y19
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
-	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
-	VMOVDQU32        448(SI), Y22
-	VMOVDQU32        480(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 28(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 60(AX), Y22, Y7
-	VMOVDQU32        448(SI)(CX*1), Y22
-	VMOVDQU32        480(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 92(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 124(AX), Y22, Y11
-	VMOVDQU32        448(SI)(DX*1), Y22
-	VMOVDQU32        480(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 156(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 188(AX), Y22, Y15
-	VMOVDQU32        448(SI)(BX*1), Y22
-	VMOVDQU32        480(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 220(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 252(AX), Y20, Y19
-	ADDQ             $+144, R9
-	ADDQ             $+144, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups62
-
-rest60:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y4, Y6
-	VEXTRACTF32X4    $0x01, Y6, X4
-	VADDPS           X4, X6, X4
-	VPSHUFD          $0x4e, X4, X6
-	VADDPS           X6, X4, X4
-	VPSHUFD          $0xb1, X4, X6
-	VADDPS           X6, X4, X4
-	VMOVSS           X4, (SI)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y5, Y7
-	VEXTRACTF32X4    $0x01, Y7, X4
-	VADDPS           X4, X7, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)
-	MOVQ             24(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y8, Y10
-	VEXTRACTF32X4    $0x01, Y10, X4
-	VADDPS           X4, X10, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y9, Y11
-	VEXTRACTF32X4    $0x01, Y11, X4
-	VADDPS           X4, X11, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y14
-	VEXTRACTF32X4    $0x01, Y14, X4
-	VADDPS           X4, X14, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y13, Y15
-	VEXTRACTF32X4    $0x01, Y15, X4
-	VADDPS           X4, X15, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y16, Y18
-	VEXTRACTF32X4    $0x01, Y18, X4
-	VADDPS           X4, X18, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y17, Y19
-	VEXTRACTF32X4    $0x01, Y19, X4
-	VADDPS           X4, X19, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column59
-
-end61:
-	VZEROUPPER
-	RET
-
-// func dotFixed1Q5_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixed1Q5_KVNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
-	VMOVDQU32    each<>+0(SB), Y0
-	VMOVDQU32    each<>+32(SB), Y1
-	VMOVDQU32    each<>+64(SB), Y2
-	VMOVDQU32    each<>+96(SB), Y3
-	VMOVDQU32    each<>+128(SB), Y4
-	VMOVDQU32    each<>+160(SB), Y5
-	VMOVDQU32    each<>+192(SB), Y6
-	VMOVDQU32    each<>+224(SB), Y7
-	CMPQ         8(SP), $+0
-	JLE          end66
-	MOVQ         (SP), BX
-
-column64:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+32, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y11, Y11, Y11
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Z10, Z10, Z10
-	MOVQ   n+40(FP), SI
-	TESTQ  SI, SI
-	JZ     rest65
-
-groups67:
-	VPSHUFD         $0xed, (BX), X8
+groups40:
+	VPSHUFD         $0xed, (R10), X8
 	VPSRLVD         lastHigh<>+0(SB), X8, X8
 	VPANDD          firstBits<>+0(SB), X8, X8
-	VPSHUFD         $0x95, (BX), X9
+	VPSHUFD         $0x95, (R10), X9
 	VPSRLD          $0x02, X9, X9
 	VPANDD          highBits<>+0(SB), X9, X9
 	VPORD           X8, X9, X8
 	VPMOVZXBD       X8, Z8
 	VCVTDQ2PS       Z8, Z8
-	VBROADCASTI32X4 (BX), Y9
+	VBROADCASTI32X4 (R10), Y9
 	VPSHUFB         bothHalves<>+0(SB), Y9, Y9
-	VCVTPH2PS       Y9, Z9
-	VMULPS          Z9, Z8, Z8
-	VEXTRACTF64X4   $0x01, Z8, Y9
-	VMOVAPS         Y8, Y8
-	VMOVAPS         Y9, Y9
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y15
-	VMULPS          Y15, Y8, Y8
-	VFMADD231PS     (DX), Y9, Y10
-	DECQ            SI
-	VMOVDQU32       48(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSLLW          $0x04, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        32(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y0, Y15
-	VFMADD231PS     Y15, Y9, Y11
-	VMOVDQU32       48(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSRLW          $0x04, Y9, Y9
-	VPSLLW          $0x03, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        64(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        96(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y1, Y15
-	VFMADD231PS     Y15, Y9, Y12
-	VMOVDQU32       80(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSLLW          $0x02, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        128(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        160(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y2, Y15
-	VFMADD231PS     Y15, Y9, Y13
-	VMOVDQU32       80(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSRLW          $0x04, Y9, Y9
-	VPSLLW          $0x01, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        192(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        224(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y3, Y15
-	VFMADD231PS     Y15, Y9, Y14
-	VMOVDQU32       112(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        256(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        288(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y4, Y15
-	VFMADD231PS     Y15, Y9, Y11
-	VMOVDQU32       112(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSRLW          $0x04, Y9, Y9
-	VPSRLW          $0x01, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        320(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        352(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y5, Y15
-	VFMADD231PS     Y15, Y9, Y12
-	VMOVDQU32       144(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSRLW          $0x02, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        384(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        416(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y6, Y15
-	VFMADD231PS     Y15, Y9, Y13
-	VMOVDQU32       144(BX), Y9
-	VMOVDQU32       16(BX), Y15
-	VPSRLW          $0x04, Y9, Y9
-	VPSRLW          $0x03, Y15, Y15
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
-	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        448(AX), Y9, Y15
-	VPSLLD          $0x08, Y15, Y15
-	VPDPBUSD        480(AX), Y9, Y15
-	VCVTDQ2PS       Y15, Y9
-	VPERMPS         Y8, Y7, Y8
-	VFMADD231PS     Y8, Y9, Y14
-	ADDQ            $+176, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups67
+	VCVTPH2PS       Y9, Z10
+	VMULPS          Z10, Z8, Z8
+	VMULPS          runs<>+0(SB), Y8, Y9
+	VEXTRACTF64X4   $0x01, Z8, Y8
+	VMOVUPS         (R8), Y10
+	VMULPS          Y9, Y10, Y9
+	VFMADD231PS     (R9), Y8, Y7
+	VBROADCASTI64X4 16(R10), Z8
+	VPANDD          nibbles<>+0(SB), Z8, Z8
+	VPERMPS         Z9, Z0, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        (DI), Z8, Z11
+	VPSLLD          $0x08, Z11, Z11
+	VPDPBUSD        64(DI), Z8, Z11
+	VCVTDQ2PS       Z11, Z8
+	VFMADD231PS     Z10, Z8, Z4
+	VBROADCASTI64X4 48(R10), Z8
+	VPANDD          nibbles<>+0(SB), Z8, Z8
+	VPERMPS         Z9, Z1, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        128(DI), Z8, Z11
+	VPSLLD          $0x08, Z11, Z11
+	VPDPBUSD        192(DI), Z8, Z11
+	VCVTDQ2PS       Z11, Z8
+	VFMADD231PS     Z10, Z8, Z5
+	VBROADCASTI64X4 80(R10), Z8
+	VPANDD          nibbles<>+0(SB), Z8, Z8
+	VPERMPS         Z9, Z2, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        256(DI), Z8, Z11
+	VPSLLD          $0x08, Z11, Z11
+	VPDPBUSD        320(DI), Z8, Z11
+	VCVTDQ2PS       Z11, Z8
+	VFMADD231PS     Z10, Z8, Z4
+	VBROADCASTI64X4 112(R10), Z8
+	VPANDD          nibbles<>+0(SB), Z8, Z8
+	VPERMPS         Z9, Z3, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        384(DI), Z8, Z11
+	VPSLLD          $0x08, Z11, Z11
+	VPDPBUSD        448(DI), Z8, Z11
+	VCVTDQ2PS       Z11, Z8
+	VFMADD231PS     Z10, Z8, Z5
+	ADDQ            $+144, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups40
 
-rest65:
-	MOVQ             16(SP), AX
-	VADDPS           Y12, Y11, Y11
-	VADDPS           Y13, Y11, Y11
-	VADDPS           Y14, Y11, Y11
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y10, Y11
-	VEXTRACTF32X4    $0x01, Y11, X8
-	VADDPS           X8, X11, X8
-	VPSHUFD          $0x4e, X8, X9
-	VADDPS           X9, X8, X8
-	VPSHUFD          $0xb1, X8, X9
-	VADDPS           X9, X8, X8
-	VMOVSS           X8, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column64
+rest38:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column37
 
-end66:
+end39:
+	VZEROUPPER
+	RET
+
+// func panelQ5_KVNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelQ5_KVNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
+
+block41:
+	DECQ            DX
+	JLT             end42
+	LEAQ            (CX), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, (AX)
+	VMOVUPS         Y1, 32(AX)
+	LEAQ            (CX)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 64(AX)
+	VMOVUPS         Y1, 96(AX)
+	LEAQ            (CX)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 128(AX)
+	VMOVUPS         Y1, 160(AX)
+	LEAQ            (CX)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 192(AX)
+	VMOVUPS         Y1, 224(AX)
+	LEAQ            (R8), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 256(AX)
+	VMOVUPS         Y1, 288(AX)
+	LEAQ            (R8)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 320(AX)
+	VMOVUPS         Y1, 352(AX)
+	LEAQ            (R8)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 384(AX)
+	VMOVUPS         Y1, 416(AX)
+	LEAQ            (R8)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 448(AX)
+	VMOVUPS         Y1, 480(AX)
+	LEAQ            (R9), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 512(AX)
+	VMOVUPS         Y1, 544(AX)
+	LEAQ            (R9)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 576(AX)
+	VMOVUPS         Y1, 608(AX)
+	LEAQ            (R9)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 640(AX)
+	VMOVUPS         Y1, 672(AX)
+	LEAQ            (R9)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 704(AX)
+	VMOVUPS         Y1, 736(AX)
+	LEAQ            (R10), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 768(AX)
+	VMOVUPS         Y1, 800(AX)
+	LEAQ            (R10)(BX*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 832(AX)
+	VMOVUPS         Y1, 864(AX)
+	LEAQ            (R10)(BX*2), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 896(AX)
+	VMOVUPS         Y1, 928(AX)
+	LEAQ            (R10)(SI*1), DI
+	VPSHUFD         $0xed, (DI), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (DI), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (DI), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVUPS         Y0, 960(AX)
+	VMOVUPS         Y1, 992(AX)
+	VMOVDQU32       (AX), X0
+	VBROADCASTI32X4 256(AX), K1, Z0
+	VBROADCASTI32X4 512(AX), K2, Z0
+	VBROADCASTI32X4 768(AX), K3, Z0
+	VMOVDQU32       64(AX), X1
+	VBROADCASTI32X4 320(AX), K1, Z1
+	VBROADCASTI32X4 576(AX), K2, Z1
+	VBROADCASTI32X4 832(AX), K3, Z1
+	VMOVDQU32       128(AX), X2
+	VBROADCASTI32X4 384(AX), K1, Z2
+	VBROADCASTI32X4 640(AX), K2, Z2
+	VBROADCASTI32X4 896(AX), K3, Z2
+	VMOVDQU32       192(AX), X3
+	VBROADCASTI32X4 448(AX), K1, Z3
+	VBROADCASTI32X4 704(AX), K2, Z3
+	VBROADCASTI32X4 960(AX), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       16(AX), X2
+	VBROADCASTI32X4 272(AX), K1, Z2
+	VBROADCASTI32X4 528(AX), K2, Z2
+	VBROADCASTI32X4 784(AX), K3, Z2
+	VMOVDQU32       80(AX), X5
+	VBROADCASTI32X4 336(AX), K1, Z5
+	VBROADCASTI32X4 592(AX), K2, Z5
+	VBROADCASTI32X4 848(AX), K3, Z5
+	VMOVDQU32       144(AX), X6
+	VBROADCASTI32X4 400(AX), K1, Z6
+	VBROADCASTI32X4 656(AX), K2, Z6
+	VBROADCASTI32X4 912(AX), K3, Z6
+	VMOVDQU32       208(AX), X7
+	VBROADCASTI32X4 464(AX), K1, Z7
+	VBROADCASTI32X4 720(AX), K2, Z7
+	VBROADCASTI32X4 976(AX), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       32(AX), X6
+	VBROADCASTI32X4 288(AX), K1, Z6
+	VBROADCASTI32X4 544(AX), K2, Z6
+	VBROADCASTI32X4 800(AX), K3, Z6
+	VMOVDQU32       96(AX), X9
+	VBROADCASTI32X4 352(AX), K1, Z9
+	VBROADCASTI32X4 608(AX), K2, Z9
+	VBROADCASTI32X4 864(AX), K3, Z9
+	VMOVDQU32       160(AX), X10
+	VBROADCASTI32X4 416(AX), K1, Z10
+	VBROADCASTI32X4 672(AX), K2, Z10
+	VBROADCASTI32X4 928(AX), K3, Z10
+	VMOVDQU32       224(AX), X11
+	VBROADCASTI32X4 480(AX), K1, Z11
+	VBROADCASTI32X4 736(AX), K2, Z11
+	VBROADCASTI32X4 992(AX), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VMOVDQU32       48(AX), X10
+	VBROADCASTI32X4 304(AX), K1, Z10
+	VBROADCASTI32X4 560(AX), K2, Z10
+	VBROADCASTI32X4 816(AX), K3, Z10
+	VMOVDQU32       112(AX), X13
+	VBROADCASTI32X4 368(AX), K1, Z13
+	VBROADCASTI32X4 624(AX), K2, Z13
+	VBROADCASTI32X4 880(AX), K3, Z13
+	VMOVDQU32       176(AX), X14
+	VBROADCASTI32X4 432(AX), K1, Z14
+	VBROADCASTI32X4 688(AX), K2, Z14
+	VBROADCASTI32X4 944(AX), K3, Z14
+	VMOVDQU32       240(AX), X15
+	VBROADCASTI32X4 496(AX), K1, Z15
+	VBROADCASTI32X4 752(AX), K2, Z15
+	VBROADCASTI32X4 1008(AX), K3, Z15
+	VPUNPCKLDQ      Z13, Z10, Z16
+	VPUNPCKHDQ      Z13, Z10, Z10
+	VPUNPCKLDQ      Z15, Z14, Z13
+	VPUNPCKHDQ      Z15, Z14, Z14
+	VPUNPCKLQDQ     Z13, Z16, Z15
+	VPUNPCKHQDQ     Z13, Z16, Z13
+	VPUNPCKLQDQ     Z14, Z10, Z16
+	VPUNPCKHQDQ     Z14, Z10, Z10
+	VMOVUPS         Z3, 512(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z11, Z3
+	VMOVUPS         Z3, 576(AX)
+	VMOVUPS         Z1, 1152(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z9, Z1
+	VMOVUPS         Z1, 1216(AX)
+	VMOVUPS         Z4, 1792(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z12, Z1
+	VMOVUPS         Z1, 1856(AX)
+	VMOVUPS         Z0, 2432(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z6, Z0
+	VMOVUPS         Z0, 2496(AX)
+	VMOVUPS         Z7, 3072(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z15, Z0
+	VMOVUPS         Z0, 3136(AX)
+	VMOVUPS         Z5, 3712(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z13, Z0
+	VMOVUPS         Z0, 3776(AX)
+	VMOVUPS         Z8, 4352(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z16, Z0
+	VMOVUPS         Z0, 4416(AX)
+	VMOVUPS         Z2, 4992(AX)
+	VMULPS.BCST     c4_bf800000<>+0(SB), Z10, Z0
+	VMOVUPS         Z0, 5056(AX)
+	VMOVDQU32       16(CX), X0
+	VBROADCASTI32X4 16(R8), K1, Z0
+	VBROADCASTI32X4 16(R9), K2, Z0
+	VBROADCASTI32X4 16(R10), K3, Z0
+	VMOVDQU32       16(CX)(BX*1), X1
+	VBROADCASTI32X4 16(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 16(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 16(R10)(BX*1), K3, Z1
+	VMOVDQU32       16(CX)(BX*2), X2
+	VBROADCASTI32X4 16(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 16(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 16(R10)(BX*2), K3, Z2
+	VMOVDQU32       16(CX)(SI*1), X3
+	VBROADCASTI32X4 16(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 16(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 16(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       48(CX), X2
+	VBROADCASTI32X4 48(R8), K1, Z2
+	VBROADCASTI32X4 48(R9), K2, Z2
+	VBROADCASTI32X4 48(R10), K3, Z2
+	VMOVDQU32       48(CX)(BX*1), X5
+	VBROADCASTI32X4 48(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 48(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 48(R10)(BX*1), K3, Z5
+	VMOVDQU32       48(CX)(BX*2), X6
+	VBROADCASTI32X4 48(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 48(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 48(R10)(BX*2), K3, Z6
+	VMOVDQU32       48(CX)(SI*1), X7
+	VBROADCASTI32X4 48(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 48(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 48(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSLLW          $0x04, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSLLW          $0x04, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSLLW          $0x04, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSLLW          $0x04, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, (AX)
+	VMOVDQU32       Z9, 64(AX)
+	VMOVDQU32       Z10, 128(AX)
+	VMOVDQU32       Z11, 192(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSLLW          $0x03, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSLLW          $0x03, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSLLW          $0x03, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSLLW          $0x03, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 640(AX)
+	VMOVDQU32       Z5, 704(AX)
+	VMOVDQU32       Z7, 768(AX)
+	VMOVDQU32       Z2, 832(AX)
+	VMOVDQU32       80(CX), X2
+	VBROADCASTI32X4 80(R8), K1, Z2
+	VBROADCASTI32X4 80(R9), K2, Z2
+	VBROADCASTI32X4 80(R10), K3, Z2
+	VMOVDQU32       80(CX)(BX*1), X5
+	VBROADCASTI32X4 80(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 80(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 80(R10)(BX*1), K3, Z5
+	VMOVDQU32       80(CX)(BX*2), X6
+	VBROADCASTI32X4 80(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 80(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 80(R10)(BX*2), K3, Z6
+	VMOVDQU32       80(CX)(SI*1), X7
+	VBROADCASTI32X4 80(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 80(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 80(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSLLW          $0x02, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSLLW          $0x02, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSLLW          $0x02, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSLLW          $0x02, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 1280(AX)
+	VMOVDQU32       Z9, 1344(AX)
+	VMOVDQU32       Z10, 1408(AX)
+	VMOVDQU32       Z11, 1472(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSLLW          $0x01, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSLLW          $0x01, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSLLW          $0x01, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSLLW          $0x01, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 1920(AX)
+	VMOVDQU32       Z5, 1984(AX)
+	VMOVDQU32       Z7, 2048(AX)
+	VMOVDQU32       Z2, 2112(AX)
+	VMOVDQU32       112(CX), X2
+	VBROADCASTI32X4 112(R8), K1, Z2
+	VBROADCASTI32X4 112(R9), K2, Z2
+	VBROADCASTI32X4 112(R10), K3, Z2
+	VMOVDQU32       112(CX)(BX*1), X5
+	VBROADCASTI32X4 112(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 112(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 112(R10)(BX*1), K3, Z5
+	VMOVDQU32       112(CX)(BX*2), X6
+	VBROADCASTI32X4 112(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 112(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 112(R10)(BX*2), K3, Z6
+	VMOVDQU32       112(CX)(SI*1), X7
+	VBROADCASTI32X4 112(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 112(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 112(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPANDD.BCST     c4_10101010<>+0(SB), Z3, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z1, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z4, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z0, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 2560(AX)
+	VMOVDQU32       Z9, 2624(AX)
+	VMOVDQU32       Z10, 2688(AX)
+	VMOVDQU32       Z11, 2752(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSRLW          $0x01, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x01, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSRLW          $0x01, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x01, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 3200(AX)
+	VMOVDQU32       Z5, 3264(AX)
+	VMOVDQU32       Z7, 3328(AX)
+	VMOVDQU32       Z2, 3392(AX)
+	VMOVDQU32       144(CX), X2
+	VBROADCASTI32X4 144(R8), K1, Z2
+	VBROADCASTI32X4 144(R9), K2, Z2
+	VBROADCASTI32X4 144(R10), K3, Z2
+	VMOVDQU32       144(CX)(BX*1), X5
+	VBROADCASTI32X4 144(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 144(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 144(R10)(BX*1), K3, Z5
+	VMOVDQU32       144(CX)(BX*2), X6
+	VBROADCASTI32X4 144(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 144(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 144(R10)(BX*2), K3, Z6
+	VMOVDQU32       144(CX)(SI*1), X7
+	VBROADCASTI32X4 144(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 144(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 144(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSRLW          $0x02, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSRLW          $0x02, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSRLW          $0x02, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSRLW          $0x02, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 3840(AX)
+	VMOVDQU32       Z9, 3904(AX)
+	VMOVDQU32       Z10, 3968(AX)
+	VMOVDQU32       Z11, 4032(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSRLW          $0x03, Z3, Z3
+	VPANDD.BCST     c4_10101010<>+0(SB), Z3, Z3
+	VPORD           Z6, Z3, Z3
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x03, Z1, Z1
+	VPANDD.BCST     c4_10101010<>+0(SB), Z1, Z1
+	VPORD           Z5, Z1, Z1
+	VPSRLW          $0x04, Z8, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x03, Z4, Z4
+	VPANDD.BCST     c4_10101010<>+0(SB), Z4, Z4
+	VPORD           Z5, Z4, Z4
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x03, Z0, Z0
+	VPANDD.BCST     c4_10101010<>+0(SB), Z0, Z0
+	VPORD           Z2, Z0, Z0
+	VMOVDQU32       Z3, 4480(AX)
+	VMOVDQU32       Z1, 4544(AX)
+	VMOVDQU32       Z4, 4608(AX)
+	VMOVDQU32       Z0, 4672(AX)
+	VMOVDQU32       32(CX), X0
+	VBROADCASTI32X4 32(R8), K1, Z0
+	VBROADCASTI32X4 32(R9), K2, Z0
+	VBROADCASTI32X4 32(R10), K3, Z0
+	VMOVDQU32       32(CX)(BX*1), X1
+	VBROADCASTI32X4 32(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 32(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 32(R10)(BX*1), K3, Z1
+	VMOVDQU32       32(CX)(BX*2), X2
+	VBROADCASTI32X4 32(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 32(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 32(R10)(BX*2), K3, Z2
+	VMOVDQU32       32(CX)(SI*1), X3
+	VBROADCASTI32X4 32(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 32(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 32(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       64(CX), X2
+	VBROADCASTI32X4 64(R8), K1, Z2
+	VBROADCASTI32X4 64(R9), K2, Z2
+	VBROADCASTI32X4 64(R10), K3, Z2
+	VMOVDQU32       64(CX)(BX*1), X5
+	VBROADCASTI32X4 64(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 64(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 64(R10)(BX*1), K3, Z5
+	VMOVDQU32       64(CX)(BX*2), X6
+	VBROADCASTI32X4 64(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 64(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 64(R10)(BX*2), K3, Z6
+	VMOVDQU32       64(CX)(SI*1), X7
+	VBROADCASTI32X4 64(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 64(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 64(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSLLW          $0x04, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSLLW          $0x04, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSLLW          $0x04, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSLLW          $0x04, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 256(AX)
+	VMOVDQU32       Z9, 320(AX)
+	VMOVDQU32       Z10, 384(AX)
+	VMOVDQU32       Z11, 448(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSLLW          $0x03, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSLLW          $0x03, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSLLW          $0x03, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSLLW          $0x03, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 896(AX)
+	VMOVDQU32       Z5, 960(AX)
+	VMOVDQU32       Z7, 1024(AX)
+	VMOVDQU32       Z2, 1088(AX)
+	VMOVDQU32       96(CX), X2
+	VBROADCASTI32X4 96(R8), K1, Z2
+	VBROADCASTI32X4 96(R9), K2, Z2
+	VBROADCASTI32X4 96(R10), K3, Z2
+	VMOVDQU32       96(CX)(BX*1), X5
+	VBROADCASTI32X4 96(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 96(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 96(R10)(BX*1), K3, Z5
+	VMOVDQU32       96(CX)(BX*2), X6
+	VBROADCASTI32X4 96(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 96(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 96(R10)(BX*2), K3, Z6
+	VMOVDQU32       96(CX)(SI*1), X7
+	VBROADCASTI32X4 96(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 96(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 96(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSLLW          $0x02, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSLLW          $0x02, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSLLW          $0x02, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSLLW          $0x02, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 1536(AX)
+	VMOVDQU32       Z9, 1600(AX)
+	VMOVDQU32       Z10, 1664(AX)
+	VMOVDQU32       Z11, 1728(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSLLW          $0x01, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSLLW          $0x01, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSLLW          $0x01, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSLLW          $0x01, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 2176(AX)
+	VMOVDQU32       Z5, 2240(AX)
+	VMOVDQU32       Z7, 2304(AX)
+	VMOVDQU32       Z2, 2368(AX)
+	VMOVDQU32       128(CX), X2
+	VBROADCASTI32X4 128(R8), K1, Z2
+	VBROADCASTI32X4 128(R9), K2, Z2
+	VBROADCASTI32X4 128(R10), K3, Z2
+	VMOVDQU32       128(CX)(BX*1), X5
+	VBROADCASTI32X4 128(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 128(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 128(R10)(BX*1), K3, Z5
+	VMOVDQU32       128(CX)(BX*2), X6
+	VBROADCASTI32X4 128(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 128(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 128(R10)(BX*2), K3, Z6
+	VMOVDQU32       128(CX)(SI*1), X7
+	VBROADCASTI32X4 128(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 128(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 128(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPANDD.BCST     c4_10101010<>+0(SB), Z3, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z1, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z4, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z0, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 2816(AX)
+	VMOVDQU32       Z9, 2880(AX)
+	VMOVDQU32       Z10, 2944(AX)
+	VMOVDQU32       Z11, 3008(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSRLW          $0x01, Z3, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z6, Z7, Z6
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x01, Z1, Z7
+	VPANDD.BCST     c4_10101010<>+0(SB), Z7, Z7
+	VPORD           Z5, Z7, Z5
+	VPSRLW          $0x04, Z8, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z7
+	VPSRLW          $0x01, Z4, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z7, Z8, Z7
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x01, Z0, Z8
+	VPANDD.BCST     c4_10101010<>+0(SB), Z8, Z8
+	VPORD           Z2, Z8, Z2
+	VMOVDQU32       Z6, 3456(AX)
+	VMOVDQU32       Z5, 3520(AX)
+	VMOVDQU32       Z7, 3584(AX)
+	VMOVDQU32       Z2, 3648(AX)
+	VMOVDQU32       160(CX), X2
+	VBROADCASTI32X4 160(R8), K1, Z2
+	VBROADCASTI32X4 160(R9), K2, Z2
+	VBROADCASTI32X4 160(R10), K3, Z2
+	VMOVDQU32       160(CX)(BX*1), X5
+	VBROADCASTI32X4 160(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 160(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 160(R10)(BX*1), K3, Z5
+	VMOVDQU32       160(CX)(BX*2), X6
+	VBROADCASTI32X4 160(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 160(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 160(R10)(BX*2), K3, Z6
+	VMOVDQU32       160(CX)(SI*1), X7
+	VBROADCASTI32X4 160(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 160(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 160(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z6
+	VPSRLW          $0x02, Z3, Z9
+	VPANDD.BCST     c4_10101010<>+0(SB), Z9, Z9
+	VPORD           Z6, Z9, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z9
+	VPSRLW          $0x02, Z1, Z10
+	VPANDD.BCST     c4_10101010<>+0(SB), Z10, Z10
+	VPORD           Z9, Z10, Z9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z10
+	VPSRLW          $0x02, Z4, Z11
+	VPANDD.BCST     c4_10101010<>+0(SB), Z11, Z11
+	VPORD           Z10, Z11, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z11
+	VPSRLW          $0x02, Z0, Z12
+	VPANDD.BCST     c4_10101010<>+0(SB), Z12, Z12
+	VPORD           Z11, Z12, Z11
+	VMOVDQU32       Z6, 4096(AX)
+	VMOVDQU32       Z9, 4160(AX)
+	VMOVDQU32       Z10, 4224(AX)
+	VMOVDQU32       Z11, 4288(AX)
+	VPSRLW          $0x04, Z7, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z6
+	VPSRLW          $0x03, Z3, Z3
+	VPANDD.BCST     c4_10101010<>+0(SB), Z3, Z3
+	VPORD           Z6, Z3, Z3
+	VPSRLW          $0x04, Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x03, Z1, Z1
+	VPANDD.BCST     c4_10101010<>+0(SB), Z1, Z1
+	VPORD           Z5, Z1, Z1
+	VPSRLW          $0x04, Z8, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPSRLW          $0x03, Z4, Z4
+	VPANDD.BCST     c4_10101010<>+0(SB), Z4, Z4
+	VPORD           Z5, Z4, Z4
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x03, Z0, Z0
+	VPANDD.BCST     c4_10101010<>+0(SB), Z0, Z0
+	VPORD           Z2, Z0, Z0
+	VMOVDQU32       Z3, 4736(AX)
+	VMOVDQU32       Z1, 4800(AX)
+	VMOVDQU32       Z4, 4864(AX)
+	VMOVDQU32       Z0, 4928(AX)
+	ADDQ            $+5120, AX
+	ADDQ            $+176, CX
+	ADDQ            $+176, R8
+	ADDQ            $+176, R9
+	ADDQ            $+176, R10
+	JMP             block41
+
+end42:
+	VZEROUPPER
+	RET
+
+// func dotFixedQ5_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3
+TEXT ·dotFixedQ5_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column43:
+	DECQ   BX
+	JLT    end45
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+8, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
+	VPXORD Z7, Z7, Z7
+	MOVQ   n+32(FP), R11
+	TESTQ  R11, R11
+	JZ     rest44
+
+groups46:
+	VPSHUFD         $0xed, (R10), X8
+	VPSRLVD         lastHigh<>+0(SB), X8, X8
+	VPANDD          firstBits<>+0(SB), X8, X8
+	VPSHUFD         $0x95, (R10), X9
+	VPSRLD          $0x02, X9, X9
+	VPANDD          highBits<>+0(SB), X9, X9
+	VPORD           X8, X9, X8
+	VPMOVZXBD       X8, Z8
+	VCVTDQ2PS       Z8, Z8
+	VBROADCASTI32X4 (R10), Y9
+	VPSHUFB         bothHalves<>+0(SB), Y9, Y9
+	VCVTPH2PS       Y9, Z11
+	VMULPS          Z11, Z8, Z8
+	VEXTRACTF64X4   $0x01, Z8, Y10
+	VMOVUPS         (R8), Y9
+	VMULPS          Y8, Y9, Y9
+	VFMADD231PS     (R9), Y10, Y7
+	VMOVDQU32       48(R10), Y8
+	VMOVDQU32       16(R10), Y10
+	VPSLLW          $0x04, Y10, Y10
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y10, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y10
+	VMOVDQU32       48(R10), Y8
+	VMOVDQU32       16(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
+	VPSLLW          $0x03, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z10, Z8
+	VPERMPS         Z9, Z0, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        64(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z4
+	VMOVDQU32       80(R10), Y8
+	VMOVDQU32       16(R10), Y10
+	VPSLLW          $0x02, Y10, Y10
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y10, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y10
+	VMOVDQU32       80(R10), Y8
+	VMOVDQU32       16(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
+	VPSLLW          $0x01, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z10, Z8
+	VPERMPS         Z9, Z1, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        128(DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        192(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z5
+	VMOVDQU32       112(R10), Y8
+	VMOVDQU32       16(R10), Y10
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y10, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y10
+	VMOVDQU32       112(R10), Y8
+	VMOVDQU32       16(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
+	VPSRLW          $0x01, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z10, Z8
+	VPERMPS         Z9, Z2, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        320(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z4
+	VMOVDQU32       144(R10), Y8
+	VMOVDQU32       16(R10), Y10
+	VPSRLW          $0x02, Y10, Y10
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y10, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y10
+	VMOVDQU32       144(R10), Y8
+	VMOVDQU32       16(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
+	VPSRLW          $0x03, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z10, Z8
+	VPERMPS         Z9, Z3, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        384(DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        448(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z5
+	ADDQ            $+176, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups46
+
+rest44:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column43
+
+end45:
 	VZEROUPPER
 	RET
 
@@ -5915,1016 +3657,1083 @@ DATA c4_1f1f1f1f<>+24(SB)/4, $0x1f1f1f1f
 DATA c4_1f1f1f1f<>+28(SB)/4, $0x1f1f1f1f
 GLOBL c4_1f1f1f1f<>(SB), RODATA|NOPTR, $32
 
-// func dotFixed4Q5_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
-TEXT ·dotFixed4Q5_KVNNI(SB), NOSPLIT, $368-72
-	MOVQ            b+16(FP), AX
-	MOVQ            AX, (SP)
-	MOVQ            columns+32(FP), AX
-	MOVQ            AX, 8(SP)
-	MOVQ            c+0(FP), AX
-	MOVQ            AX, 16(SP)
-	MOVQ            rows+24(FP), AX
-	DECQ            AX
-	MOVQ            $+1, CX
-	CMPQ            AX, CX
-	CMOVQLT         AX, CX
-	MOVQ            ldc+48(FP), DX
-	IMULQ           CX, DX
-	MOVQ            DX, 24(SP)
-	MOVQ            lda+56(FP), DX
-	IMULQ           DX, CX
-	MOVQ            $+2, DX
-	CMPQ            AX, DX
-	CMOVQLT         AX, DX
-	MOVQ            ldc+48(FP), BX
-	IMULQ           DX, BX
-	MOVQ            BX, 32(SP)
-	MOVQ            lda+56(FP), BX
-	IMULQ           BX, DX
-	MOVQ            $+3, BX
-	CMPQ            AX, BX
-	CMOVQLT         AX, BX
-	MOVQ            ldc+48(FP), AX
-	IMULQ           BX, AX
-	MOVQ            AX, 40(SP)
-	MOVQ            lda+56(FP), AX
-	IMULQ           AX, BX
-	LEAQ            48(SP), AX
-	ADDQ            $+63, AX
-	ANDQ            $-64, AX
-	CMPQ            8(SP), $+0
-	JLE             end70
-	MOVQ            (SP), R9
-	MOVQ            (SP), R10
-	MOVQ            ldb+64(FP), SI
-	ADDQ            SI, R10
-	CMPQ            8(SP), $+1
-	CMOVQEQ         (SP), R10
-	MOVQ            n+40(FP), SI
-	TESTQ           SI, SI
-	JZ              column68
-	VPSHUFD         $0xed, (R9), X0
-	VPSRLVD         lastHigh<>+0(SB), X0, X0
-	VPANDD          firstBits<>+0(SB), X0, X0
-	VPSHUFD         $0x95, (R9), X1
-	VPSRLD          $0x02, X1, X1
-	VPANDD          highBits<>+0(SB), X1, X1
-	VPORD           X0, X1, X0
-	VPMOVZXBD       X0, Z0
+// func panelQ6_KVNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelQ6_KVNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
+
+block47:
+	DECQ            DX
+	JLT             end48
+	LEAQ            (CX), DI
+	VPMOVSXBD       192(DI), Z0
 	VCVTDQ2PS       Z0, Z0
-	VBROADCASTI32X4 (R9), Y1
-	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VPBROADCASTW    208(DI), Y1
 	VCVTPH2PS       Y1, Z1
 	VMULPS          Z1, Z0, Z0
-	VEXTRACTF64X4   $0x01, Z0, Y1
-	VMOVAPS         Y0, Y0
-	VMOVAPS         Y1, Y1
-	VPSHUFD         $0xed, (R10), X2
-	VPSRLVD         lastHigh<>+0(SB), X2, X2
-	VPANDD          firstBits<>+0(SB), X2, X2
-	VPSHUFD         $0x95, (R10), X3
-	VPSRLD          $0x02, X3, X3
-	VPANDD          highBits<>+0(SB), X3, X3
-	VPORD           X2, X3, X2
-	VPMOVZXBD       X2, Z2
-	VCVTDQ2PS       Z2, Z2
-	VBROADCASTI32X4 (R10), Y3
-	VPSHUFB         bothHalves<>+0(SB), Y3, Y3
-	VCVTPH2PS       Y3, Z3
-	VMULPS          Z3, Z2, Z2
-	VEXTRACTF64X4   $0x01, Z2, Y3
-	VMOVAPS         Y2, Y2
-	VMOVAPS         Y3, Y3
+	VMOVUPS         Z0, (AX)
+	LEAQ            (CX)(BX*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 64(AX)
+	LEAQ            (CX)(BX*2), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 128(AX)
+	LEAQ            (CX)(SI*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 192(AX)
+	LEAQ            (R8), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 256(AX)
+	LEAQ            (R8)(BX*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 320(AX)
+	LEAQ            (R8)(BX*2), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 384(AX)
+	LEAQ            (R8)(SI*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 448(AX)
+	LEAQ            (R9), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 512(AX)
+	LEAQ            (R9)(BX*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 576(AX)
+	LEAQ            (R9)(BX*2), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 640(AX)
+	LEAQ            (R9)(SI*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 704(AX)
+	LEAQ            (R10), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 768(AX)
+	LEAQ            (R10)(BX*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 832(AX)
+	LEAQ            (R10)(BX*2), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 896(AX)
+	LEAQ            (R10)(SI*1), DI
+	VPMOVSXBD       192(DI), Z0
+	VCVTDQ2PS       Z0, Z0
+	VPBROADCASTW    208(DI), Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Z0, 960(AX)
+	VMOVDQU32       (AX), X0
+	VBROADCASTI32X4 256(AX), K1, Z0
+	VBROADCASTI32X4 512(AX), K2, Z0
+	VBROADCASTI32X4 768(AX), K3, Z0
+	VMOVDQU32       64(AX), X1
+	VBROADCASTI32X4 320(AX), K1, Z1
+	VBROADCASTI32X4 576(AX), K2, Z1
+	VBROADCASTI32X4 832(AX), K3, Z1
+	VMOVDQU32       128(AX), X2
+	VBROADCASTI32X4 384(AX), K1, Z2
+	VBROADCASTI32X4 640(AX), K2, Z2
+	VBROADCASTI32X4 896(AX), K3, Z2
+	VMOVDQU32       192(AX), X3
+	VBROADCASTI32X4 448(AX), K1, Z3
+	VBROADCASTI32X4 704(AX), K2, Z3
+	VBROADCASTI32X4 960(AX), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       16(AX), X2
+	VBROADCASTI32X4 272(AX), K1, Z2
+	VBROADCASTI32X4 528(AX), K2, Z2
+	VBROADCASTI32X4 784(AX), K3, Z2
+	VMOVDQU32       80(AX), X5
+	VBROADCASTI32X4 336(AX), K1, Z5
+	VBROADCASTI32X4 592(AX), K2, Z5
+	VBROADCASTI32X4 848(AX), K3, Z5
+	VMOVDQU32       144(AX), X6
+	VBROADCASTI32X4 400(AX), K1, Z6
+	VBROADCASTI32X4 656(AX), K2, Z6
+	VBROADCASTI32X4 912(AX), K3, Z6
+	VMOVDQU32       208(AX), X7
+	VBROADCASTI32X4 464(AX), K1, Z7
+	VBROADCASTI32X4 720(AX), K2, Z7
+	VBROADCASTI32X4 976(AX), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       32(AX), X6
+	VBROADCASTI32X4 288(AX), K1, Z6
+	VBROADCASTI32X4 544(AX), K2, Z6
+	VBROADCASTI32X4 800(AX), K3, Z6
+	VMOVDQU32       96(AX), X9
+	VBROADCASTI32X4 352(AX), K1, Z9
+	VBROADCASTI32X4 608(AX), K2, Z9
+	VBROADCASTI32X4 864(AX), K3, Z9
+	VMOVDQU32       160(AX), X10
+	VBROADCASTI32X4 416(AX), K1, Z10
+	VBROADCASTI32X4 672(AX), K2, Z10
+	VBROADCASTI32X4 928(AX), K3, Z10
+	VMOVDQU32       224(AX), X11
+	VBROADCASTI32X4 480(AX), K1, Z11
+	VBROADCASTI32X4 736(AX), K2, Z11
+	VBROADCASTI32X4 992(AX), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VMOVDQU32       48(AX), X10
+	VBROADCASTI32X4 304(AX), K1, Z10
+	VBROADCASTI32X4 560(AX), K2, Z10
+	VBROADCASTI32X4 816(AX), K3, Z10
+	VMOVDQU32       112(AX), X13
+	VBROADCASTI32X4 368(AX), K1, Z13
+	VBROADCASTI32X4 624(AX), K2, Z13
+	VBROADCASTI32X4 880(AX), K3, Z13
+	VMOVDQU32       176(AX), X14
+	VBROADCASTI32X4 432(AX), K1, Z14
+	VBROADCASTI32X4 688(AX), K2, Z14
+	VBROADCASTI32X4 944(AX), K3, Z14
+	VMOVDQU32       240(AX), X15
+	VBROADCASTI32X4 496(AX), K1, Z15
+	VBROADCASTI32X4 752(AX), K2, Z15
+	VBROADCASTI32X4 1008(AX), K3, Z15
+	VPUNPCKLDQ      Z13, Z10, Z16
+	VPUNPCKHDQ      Z13, Z10, Z10
+	VPUNPCKLDQ      Z15, Z14, Z13
+	VPUNPCKHDQ      Z15, Z14, Z14
+	VPUNPCKLQDQ     Z13, Z16, Z15
+	VPUNPCKHQDQ     Z13, Z16, Z13
+	VPUNPCKLQDQ     Z14, Z10, Z16
+	VPUNPCKHQDQ     Z14, Z10, Z10
+	VMOVUPS         Z3, 256(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z3, Z3
+	VMOVUPS         Z3, 320(AX)
+	VMOVUPS         Z1, 640(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z1, Z1
+	VMOVUPS         Z1, 704(AX)
+	VMOVUPS         Z4, 1024(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z4, Z1
+	VMOVUPS         Z1, 1088(AX)
+	VMOVUPS         Z0, 1408(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z0, Z0
+	VMOVUPS         Z0, 1472(AX)
+	VMOVUPS         Z7, 1792(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z7, Z0
+	VMOVUPS         Z0, 1856(AX)
+	VMOVUPS         Z5, 2176(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z5, Z0
+	VMOVUPS         Z0, 2240(AX)
+	VMOVUPS         Z8, 2560(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z8, Z0
+	VMOVUPS         Z0, 2624(AX)
+	VMOVUPS         Z2, 2944(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z2, Z0
+	VMOVUPS         Z0, 3008(AX)
+	VMOVUPS         Z11, 3328(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z11, Z0
+	VMOVUPS         Z0, 3392(AX)
+	VMOVUPS         Z9, 3712(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z9, Z0
+	VMOVUPS         Z0, 3776(AX)
+	VMOVUPS         Z12, 4096(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z12, Z0
+	VMOVUPS         Z0, 4160(AX)
+	VMOVUPS         Z6, 4480(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z6, Z0
+	VMOVUPS         Z0, 4544(AX)
+	VMOVUPS         Z15, 4864(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z15, Z0
+	VMOVUPS         Z0, 4928(AX)
+	VMOVUPS         Z13, 5248(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z13, Z0
+	VMOVUPS         Z0, 5312(AX)
+	VMOVUPS         Z16, 5632(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z16, Z0
+	VMOVUPS         Z0, 5696(AX)
+	VMOVUPS         Z10, 6016(AX)
+	VMULPS.BCST     c4_c2000000<>+0(SB), Z10, Z0
+	VMOVUPS         Z0, 6080(AX)
+	VMOVDQU32       (CX), X0
+	VBROADCASTI32X4 (R8), K1, Z0
+	VBROADCASTI32X4 (R9), K2, Z0
+	VBROADCASTI32X4 (R10), K3, Z0
+	VMOVDQU32       (CX)(BX*1), X1
+	VBROADCASTI32X4 (R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 (R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 (R10)(BX*1), K3, Z1
+	VMOVDQU32       (CX)(BX*2), X2
+	VBROADCASTI32X4 (R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 (R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 (R10)(BX*2), K3, Z2
+	VMOVDQU32       (CX)(SI*1), X3
+	VBROADCASTI32X4 (R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 (R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 (R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       32(CX), X2
+	VBROADCASTI32X4 32(R8), K1, Z2
+	VBROADCASTI32X4 32(R9), K2, Z2
+	VBROADCASTI32X4 32(R10), K3, Z2
+	VMOVDQU32       32(CX)(BX*1), X5
+	VBROADCASTI32X4 32(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 32(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 32(R10)(BX*1), K3, Z5
+	VMOVDQU32       32(CX)(BX*2), X6
+	VBROADCASTI32X4 32(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 32(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 32(R10)(BX*2), K3, Z6
+	VMOVDQU32       32(CX)(SI*1), X7
+	VBROADCASTI32X4 32(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 32(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 32(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       128(CX), X6
+	VBROADCASTI32X4 128(R8), K1, Z6
+	VBROADCASTI32X4 128(R9), K2, Z6
+	VBROADCASTI32X4 128(R10), K3, Z6
+	VMOVDQU32       128(CX)(BX*1), X9
+	VBROADCASTI32X4 128(R8)(BX*1), K1, Z9
+	VBROADCASTI32X4 128(R9)(BX*1), K2, Z9
+	VBROADCASTI32X4 128(R10)(BX*1), K3, Z9
+	VMOVDQU32       128(CX)(BX*2), X10
+	VBROADCASTI32X4 128(R8)(BX*2), K1, Z10
+	VBROADCASTI32X4 128(R9)(BX*2), K2, Z10
+	VBROADCASTI32X4 128(R10)(BX*2), K3, Z10
+	VMOVDQU32       128(CX)(SI*1), X11
+	VBROADCASTI32X4 128(R8)(SI*1), K1, Z11
+	VBROADCASTI32X4 128(R9)(SI*1), K2, Z11
+	VBROADCASTI32X4 128(R10)(SI*1), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z10
+	VPSLLW          $0x04, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z13
+	VPSLLW          $0x04, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z14
+	VPSLLW          $0x04, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z15
+	VPSLLW          $0x04, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, (AX)
+	VMOVDQU32       Z13, 64(AX)
+	VMOVDQU32       Z14, 128(AX)
+	VMOVDQU32       Z15, 192(AX)
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z10
+	VPSLLW          $0x02, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z13
+	VPSLLW          $0x02, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z14
+	VPSLLW          $0x02, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z15
+	VPSLLW          $0x02, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 768(AX)
+	VMOVDQU32       Z13, 832(AX)
+	VMOVDQU32       Z14, 896(AX)
+	VMOVDQU32       Z15, 960(AX)
+	VPSRLW          $0x04, Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z11, Z10
+	VPORD           Z3, Z10, Z3
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z9, Z10
+	VPORD           Z1, Z10, Z1
+	VPSRLW          $0x04, Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z12, Z10
+	VPORD           Z4, Z10, Z4
+	VPSRLW          $0x04, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPANDD.BCST     c4_30303030<>+0(SB), Z6, Z10
+	VPORD           Z0, Z10, Z0
+	VMOVDQU32       Z3, 1536(AX)
+	VMOVDQU32       Z1, 1600(AX)
+	VMOVDQU32       Z4, 1664(AX)
+	VMOVDQU32       Z0, 1728(AX)
+	VPSRLW          $0x04, Z7, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPSRLW          $0x02, Z11, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z1, Z1
+	VPORD           Z0, Z1, Z0
+	VPSRLW          $0x04, Z5, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPSRLW          $0x02, Z9, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z3, Z3
+	VPORD           Z1, Z3, Z1
+	VPSRLW          $0x04, Z8, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPSRLW          $0x02, Z12, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z3, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x02, Z6, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z2, Z4, Z2
+	VMOVDQU32       Z0, 2304(AX)
+	VMOVDQU32       Z1, 2368(AX)
+	VMOVDQU32       Z3, 2432(AX)
+	VMOVDQU32       Z2, 2496(AX)
+	VMOVDQU32       16(CX), X0
+	VBROADCASTI32X4 16(R8), K1, Z0
+	VBROADCASTI32X4 16(R9), K2, Z0
+	VBROADCASTI32X4 16(R10), K3, Z0
+	VMOVDQU32       16(CX)(BX*1), X1
+	VBROADCASTI32X4 16(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 16(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 16(R10)(BX*1), K3, Z1
+	VMOVDQU32       16(CX)(BX*2), X2
+	VBROADCASTI32X4 16(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 16(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 16(R10)(BX*2), K3, Z2
+	VMOVDQU32       16(CX)(SI*1), X3
+	VBROADCASTI32X4 16(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 16(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 16(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       48(CX), X2
+	VBROADCASTI32X4 48(R8), K1, Z2
+	VBROADCASTI32X4 48(R9), K2, Z2
+	VBROADCASTI32X4 48(R10), K3, Z2
+	VMOVDQU32       48(CX)(BX*1), X5
+	VBROADCASTI32X4 48(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 48(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 48(R10)(BX*1), K3, Z5
+	VMOVDQU32       48(CX)(BX*2), X6
+	VBROADCASTI32X4 48(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 48(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 48(R10)(BX*2), K3, Z6
+	VMOVDQU32       48(CX)(SI*1), X7
+	VBROADCASTI32X4 48(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 48(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 48(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       144(CX), X6
+	VBROADCASTI32X4 144(R8), K1, Z6
+	VBROADCASTI32X4 144(R9), K2, Z6
+	VBROADCASTI32X4 144(R10), K3, Z6
+	VMOVDQU32       144(CX)(BX*1), X9
+	VBROADCASTI32X4 144(R8)(BX*1), K1, Z9
+	VBROADCASTI32X4 144(R9)(BX*1), K2, Z9
+	VBROADCASTI32X4 144(R10)(BX*1), K3, Z9
+	VMOVDQU32       144(CX)(BX*2), X10
+	VBROADCASTI32X4 144(R8)(BX*2), K1, Z10
+	VBROADCASTI32X4 144(R9)(BX*2), K2, Z10
+	VBROADCASTI32X4 144(R10)(BX*2), K3, Z10
+	VMOVDQU32       144(CX)(SI*1), X11
+	VBROADCASTI32X4 144(R8)(SI*1), K1, Z11
+	VBROADCASTI32X4 144(R9)(SI*1), K2, Z11
+	VBROADCASTI32X4 144(R10)(SI*1), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z10
+	VPSLLW          $0x04, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z13
+	VPSLLW          $0x04, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z14
+	VPSLLW          $0x04, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z15
+	VPSLLW          $0x04, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 384(AX)
+	VMOVDQU32       Z13, 448(AX)
+	VMOVDQU32       Z14, 512(AX)
+	VMOVDQU32       Z15, 576(AX)
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z10
+	VPSLLW          $0x02, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z13
+	VPSLLW          $0x02, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z14
+	VPSLLW          $0x02, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z15
+	VPSLLW          $0x02, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 1152(AX)
+	VMOVDQU32       Z13, 1216(AX)
+	VMOVDQU32       Z14, 1280(AX)
+	VMOVDQU32       Z15, 1344(AX)
+	VPSRLW          $0x04, Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z11, Z10
+	VPORD           Z3, Z10, Z3
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z9, Z10
+	VPORD           Z1, Z10, Z1
+	VPSRLW          $0x04, Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z12, Z10
+	VPORD           Z4, Z10, Z4
+	VPSRLW          $0x04, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPANDD.BCST     c4_30303030<>+0(SB), Z6, Z10
+	VPORD           Z0, Z10, Z0
+	VMOVDQU32       Z3, 1920(AX)
+	VMOVDQU32       Z1, 1984(AX)
+	VMOVDQU32       Z4, 2048(AX)
+	VMOVDQU32       Z0, 2112(AX)
+	VPSRLW          $0x04, Z7, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPSRLW          $0x02, Z11, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z1, Z1
+	VPORD           Z0, Z1, Z0
+	VPSRLW          $0x04, Z5, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPSRLW          $0x02, Z9, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z3, Z3
+	VPORD           Z1, Z3, Z1
+	VPSRLW          $0x04, Z8, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPSRLW          $0x02, Z12, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z3, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x02, Z6, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z2, Z4, Z2
+	VMOVDQU32       Z0, 2688(AX)
+	VMOVDQU32       Z1, 2752(AX)
+	VMOVDQU32       Z3, 2816(AX)
+	VMOVDQU32       Z2, 2880(AX)
+	VMOVDQU32       64(CX), X0
+	VBROADCASTI32X4 64(R8), K1, Z0
+	VBROADCASTI32X4 64(R9), K2, Z0
+	VBROADCASTI32X4 64(R10), K3, Z0
+	VMOVDQU32       64(CX)(BX*1), X1
+	VBROADCASTI32X4 64(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 64(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 64(R10)(BX*1), K3, Z1
+	VMOVDQU32       64(CX)(BX*2), X2
+	VBROADCASTI32X4 64(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 64(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 64(R10)(BX*2), K3, Z2
+	VMOVDQU32       64(CX)(SI*1), X3
+	VBROADCASTI32X4 64(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 64(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 64(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       96(CX), X2
+	VBROADCASTI32X4 96(R8), K1, Z2
+	VBROADCASTI32X4 96(R9), K2, Z2
+	VBROADCASTI32X4 96(R10), K3, Z2
+	VMOVDQU32       96(CX)(BX*1), X5
+	VBROADCASTI32X4 96(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 96(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 96(R10)(BX*1), K3, Z5
+	VMOVDQU32       96(CX)(BX*2), X6
+	VBROADCASTI32X4 96(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 96(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 96(R10)(BX*2), K3, Z6
+	VMOVDQU32       96(CX)(SI*1), X7
+	VBROADCASTI32X4 96(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 96(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 96(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       160(CX), X6
+	VBROADCASTI32X4 160(R8), K1, Z6
+	VBROADCASTI32X4 160(R9), K2, Z6
+	VBROADCASTI32X4 160(R10), K3, Z6
+	VMOVDQU32       160(CX)(BX*1), X9
+	VBROADCASTI32X4 160(R8)(BX*1), K1, Z9
+	VBROADCASTI32X4 160(R9)(BX*1), K2, Z9
+	VBROADCASTI32X4 160(R10)(BX*1), K3, Z9
+	VMOVDQU32       160(CX)(BX*2), X10
+	VBROADCASTI32X4 160(R8)(BX*2), K1, Z10
+	VBROADCASTI32X4 160(R9)(BX*2), K2, Z10
+	VBROADCASTI32X4 160(R10)(BX*2), K3, Z10
+	VMOVDQU32       160(CX)(SI*1), X11
+	VBROADCASTI32X4 160(R8)(SI*1), K1, Z11
+	VBROADCASTI32X4 160(R9)(SI*1), K2, Z11
+	VBROADCASTI32X4 160(R10)(SI*1), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z10
+	VPSLLW          $0x04, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z13
+	VPSLLW          $0x04, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z14
+	VPSLLW          $0x04, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z15
+	VPSLLW          $0x04, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 3072(AX)
+	VMOVDQU32       Z13, 3136(AX)
+	VMOVDQU32       Z14, 3200(AX)
+	VMOVDQU32       Z15, 3264(AX)
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z10
+	VPSLLW          $0x02, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z13
+	VPSLLW          $0x02, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z14
+	VPSLLW          $0x02, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z15
+	VPSLLW          $0x02, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 3840(AX)
+	VMOVDQU32       Z13, 3904(AX)
+	VMOVDQU32       Z14, 3968(AX)
+	VMOVDQU32       Z15, 4032(AX)
+	VPSRLW          $0x04, Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z11, Z10
+	VPORD           Z3, Z10, Z3
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z9, Z10
+	VPORD           Z1, Z10, Z1
+	VPSRLW          $0x04, Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z12, Z10
+	VPORD           Z4, Z10, Z4
+	VPSRLW          $0x04, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPANDD.BCST     c4_30303030<>+0(SB), Z6, Z10
+	VPORD           Z0, Z10, Z0
+	VMOVDQU32       Z3, 4608(AX)
+	VMOVDQU32       Z1, 4672(AX)
+	VMOVDQU32       Z4, 4736(AX)
+	VMOVDQU32       Z0, 4800(AX)
+	VPSRLW          $0x04, Z7, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPSRLW          $0x02, Z11, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z1, Z1
+	VPORD           Z0, Z1, Z0
+	VPSRLW          $0x04, Z5, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPSRLW          $0x02, Z9, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z3, Z3
+	VPORD           Z1, Z3, Z1
+	VPSRLW          $0x04, Z8, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPSRLW          $0x02, Z12, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z3, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x02, Z6, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z2, Z4, Z2
+	VMOVDQU32       Z0, 5376(AX)
+	VMOVDQU32       Z1, 5440(AX)
+	VMOVDQU32       Z3, 5504(AX)
+	VMOVDQU32       Z2, 5568(AX)
+	VMOVDQU32       80(CX), X0
+	VBROADCASTI32X4 80(R8), K1, Z0
+	VBROADCASTI32X4 80(R9), K2, Z0
+	VBROADCASTI32X4 80(R10), K3, Z0
+	VMOVDQU32       80(CX)(BX*1), X1
+	VBROADCASTI32X4 80(R8)(BX*1), K1, Z1
+	VBROADCASTI32X4 80(R9)(BX*1), K2, Z1
+	VBROADCASTI32X4 80(R10)(BX*1), K3, Z1
+	VMOVDQU32       80(CX)(BX*2), X2
+	VBROADCASTI32X4 80(R8)(BX*2), K1, Z2
+	VBROADCASTI32X4 80(R9)(BX*2), K2, Z2
+	VBROADCASTI32X4 80(R10)(BX*2), K3, Z2
+	VMOVDQU32       80(CX)(SI*1), X3
+	VBROADCASTI32X4 80(R8)(SI*1), K1, Z3
+	VBROADCASTI32X4 80(R9)(SI*1), K2, Z3
+	VBROADCASTI32X4 80(R10)(SI*1), K3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z4
+	VPUNPCKHDQ      Z1, Z0, Z0
+	VPUNPCKLDQ      Z3, Z2, Z1
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLQDQ     Z1, Z4, Z3
+	VPUNPCKHQDQ     Z1, Z4, Z1
+	VPUNPCKLQDQ     Z2, Z0, Z4
+	VPUNPCKHQDQ     Z2, Z0, Z0
+	VMOVDQU32       112(CX), X2
+	VBROADCASTI32X4 112(R8), K1, Z2
+	VBROADCASTI32X4 112(R9), K2, Z2
+	VBROADCASTI32X4 112(R10), K3, Z2
+	VMOVDQU32       112(CX)(BX*1), X5
+	VBROADCASTI32X4 112(R8)(BX*1), K1, Z5
+	VBROADCASTI32X4 112(R9)(BX*1), K2, Z5
+	VBROADCASTI32X4 112(R10)(BX*1), K3, Z5
+	VMOVDQU32       112(CX)(BX*2), X6
+	VBROADCASTI32X4 112(R8)(BX*2), K1, Z6
+	VBROADCASTI32X4 112(R9)(BX*2), K2, Z6
+	VBROADCASTI32X4 112(R10)(BX*2), K3, Z6
+	VMOVDQU32       112(CX)(SI*1), X7
+	VBROADCASTI32X4 112(R8)(SI*1), K1, Z7
+	VBROADCASTI32X4 112(R9)(SI*1), K2, Z7
+	VBROADCASTI32X4 112(R10)(SI*1), K3, Z7
+	VPUNPCKLDQ      Z5, Z2, Z8
+	VPUNPCKHDQ      Z5, Z2, Z2
+	VPUNPCKLDQ      Z7, Z6, Z5
+	VPUNPCKHDQ      Z7, Z6, Z6
+	VPUNPCKLQDQ     Z5, Z8, Z7
+	VPUNPCKHQDQ     Z5, Z8, Z5
+	VPUNPCKLQDQ     Z6, Z2, Z8
+	VPUNPCKHQDQ     Z6, Z2, Z2
+	VMOVDQU32       176(CX), X6
+	VBROADCASTI32X4 176(R8), K1, Z6
+	VBROADCASTI32X4 176(R9), K2, Z6
+	VBROADCASTI32X4 176(R10), K3, Z6
+	VMOVDQU32       176(CX)(BX*1), X9
+	VBROADCASTI32X4 176(R8)(BX*1), K1, Z9
+	VBROADCASTI32X4 176(R9)(BX*1), K2, Z9
+	VBROADCASTI32X4 176(R10)(BX*1), K3, Z9
+	VMOVDQU32       176(CX)(BX*2), X10
+	VBROADCASTI32X4 176(R8)(BX*2), K1, Z10
+	VBROADCASTI32X4 176(R9)(BX*2), K2, Z10
+	VBROADCASTI32X4 176(R10)(BX*2), K3, Z10
+	VMOVDQU32       176(CX)(SI*1), X11
+	VBROADCASTI32X4 176(R8)(SI*1), K1, Z11
+	VBROADCASTI32X4 176(R9)(SI*1), K2, Z11
+	VBROADCASTI32X4 176(R10)(SI*1), K3, Z11
+	VPUNPCKLDQ      Z9, Z6, Z12
+	VPUNPCKHDQ      Z9, Z6, Z6
+	VPUNPCKLDQ      Z11, Z10, Z9
+	VPUNPCKHDQ      Z11, Z10, Z10
+	VPUNPCKLQDQ     Z9, Z12, Z11
+	VPUNPCKHQDQ     Z9, Z12, Z9
+	VPUNPCKLQDQ     Z10, Z6, Z12
+	VPUNPCKHQDQ     Z10, Z6, Z6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z10
+	VPSLLW          $0x04, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z13
+	VPSLLW          $0x04, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z14
+	VPSLLW          $0x04, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z15
+	VPSLLW          $0x04, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 3456(AX)
+	VMOVDQU32       Z13, 3520(AX)
+	VMOVDQU32       Z14, 3584(AX)
+	VMOVDQU32       Z15, 3648(AX)
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z7, Z10
+	VPSLLW          $0x02, Z11, Z13
+	VPANDD.BCST     c4_30303030<>+0(SB), Z13, Z13
+	VPORD           Z10, Z13, Z10
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z13
+	VPSLLW          $0x02, Z9, Z14
+	VPANDD.BCST     c4_30303030<>+0(SB), Z14, Z14
+	VPORD           Z13, Z14, Z13
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z8, Z14
+	VPSLLW          $0x02, Z12, Z15
+	VPANDD.BCST     c4_30303030<>+0(SB), Z15, Z15
+	VPORD           Z14, Z15, Z14
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z15
+	VPSLLW          $0x02, Z6, Z16
+	VPANDD.BCST     c4_30303030<>+0(SB), Z16, Z16
+	VPORD           Z15, Z16, Z15
+	VMOVDQU32       Z10, 4224(AX)
+	VMOVDQU32       Z13, 4288(AX)
+	VMOVDQU32       Z14, 4352(AX)
+	VMOVDQU32       Z15, 4416(AX)
+	VPSRLW          $0x04, Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z11, Z10
+	VPORD           Z3, Z10, Z3
+	VPSRLW          $0x04, Z1, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z9, Z10
+	VPORD           Z1, Z10, Z1
+	VPSRLW          $0x04, Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z12, Z10
+	VPORD           Z4, Z10, Z4
+	VPSRLW          $0x04, Z0, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPANDD.BCST     c4_30303030<>+0(SB), Z6, Z10
+	VPORD           Z0, Z10, Z0
+	VMOVDQU32       Z3, 4992(AX)
+	VMOVDQU32       Z1, 5056(AX)
+	VMOVDQU32       Z4, 5120(AX)
+	VMOVDQU32       Z0, 5184(AX)
+	VPSRLW          $0x04, Z7, Z0
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z0, Z0
+	VPSRLW          $0x02, Z11, Z1
+	VPANDD.BCST     c4_30303030<>+0(SB), Z1, Z1
+	VPORD           Z0, Z1, Z0
+	VPSRLW          $0x04, Z5, Z1
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z1, Z1
+	VPSRLW          $0x02, Z9, Z3
+	VPANDD.BCST     c4_30303030<>+0(SB), Z3, Z3
+	VPORD           Z1, Z3, Z1
+	VPSRLW          $0x04, Z8, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPSRLW          $0x02, Z12, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z3, Z4, Z3
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSRLW          $0x02, Z6, Z4
+	VPANDD.BCST     c4_30303030<>+0(SB), Z4, Z4
+	VPORD           Z2, Z4, Z2
+	VMOVDQU32       Z0, 5760(AX)
+	VMOVDQU32       Z1, 5824(AX)
+	VMOVDQU32       Z3, 5888(AX)
+	VMOVDQU32       Z2, 5952(AX)
+	ADDQ            $+6144, AX
+	ADDQ            $+210, CX
+	ADDQ            $+210, R8
+	ADDQ            $+210, R9
+	ADDQ            $+210, R10
+	JMP             block47
 
-column68:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+32, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y6, Y6, Y6
-	VPXORD Y7, Y7, Y7
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Y10, Y10, Y10
-	VPXORD Y11, Y11, Y11
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Y18, Y18, Y18
-	VPXORD Y19, Y19, Y19
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	MOVQ   n+40(FP), R11
-	TESTQ  R11, R11
-	JZ     rest69
-
-groups71:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, (AX)
-	VFMADD231PS (R8), Y1, Y4
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 32(AX)
-	VFMADD231PS (R8), Y3, Y5
-	VMOVUPS     (DI)(CX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y8
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y3, Y9
-	VMOVUPS     (DI)(DX*1), Y20
-	VMULPS      Y20, Y0, Y21
-	VMOVUPS     Y21, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y12
-	VMULPS      Y20, Y2, Y20
-	VMOVUPS     Y20, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y3, Y13
-	VMOVUPS     (DI)(BX*1), Y20
-	VMULPS      Y20, Y0, Y0
-	VMOVUPS     Y0, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y16
-	VMULPS      Y20, Y2, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y3, Y17
-	DECQ        R11
-	LEAQ        176(R9), R12
-	LEAQ        176(R10), R13
-	TESTQ       R11, R11
-	JNE         have72
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
-
-have72:
-	VPSHUFD          $0xed, (R12), X0
-	VPSRLVD          lastHigh<>+0(SB), X0, X0
-	VPANDD           firstBits<>+0(SB), X0, X0
-	VPSHUFD          $0x95, (R12), X1
-	VPSRLD           $0x02, X1, X1
-	VPANDD           highBits<>+0(SB), X1, X1
-	VPORD            X0, X1, X0
-	VPMOVZXBD        X0, Z0
-	VCVTDQ2PS        Z0, Z0
-	VBROADCASTI32X4  (R12), Y1
-	VPSHUFB          bothHalves<>+0(SB), Y1, Y1
-	VCVTPH2PS        Y1, Z1
-	VMULPS           Z1, Z0, Z0
-	VEXTRACTF64X4    $0x01, Z0, Y1
-	VMOVAPS          Y0, Y0
-	VMOVAPS          Y1, Y1
-	VPSHUFD          $0xed, (R13), X2
-	VPSRLVD          lastHigh<>+0(SB), X2, X2
-	VPANDD           firstBits<>+0(SB), X2, X2
-	VPSHUFD          $0x95, (R13), X3
-	VPSRLD           $0x02, X3, X3
-	VPANDD           highBits<>+0(SB), X3, X3
-	VPORD            X2, X3, X2
-	VPMOVZXBD        X2, Z2
-	VCVTDQ2PS        Z2, Z2
-	VBROADCASTI32X4  (R13), Y3
-	VPSHUFB          bothHalves<>+0(SB), Y3, Y3
-	VCVTPH2PS        Y3, Z3
-	VMULPS           Z3, Z2, Z2
-	VEXTRACTF64X4    $0x01, Z2, Y3
-	VMOVAPS          Y2, Y2
-	VMOVAPS          Y3, Y3
-	VMOVDQU32        48(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSLLW           $0x04, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        48(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSLLW           $0x04, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        (SI), Y22
-	VMOVDQU32        32(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST (AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 32(AX), Y22, Y7
-	VMOVDQU32        (SI)(CX*1), Y22
-	VMOVDQU32        32(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 64(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 96(AX), Y22, Y11
-	VMOVDQU32        (SI)(DX*1), Y22
-	VMOVDQU32        32(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 128(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 160(AX), Y22, Y15
-	VMOVDQU32        (SI)(BX*1), Y22
-	VMOVDQU32        32(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 192(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 224(AX), Y20, Y19
-	VMOVDQU32        48(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSRLW           $0x04, Y20, Y20
-	VPSLLW           $0x03, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        48(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSRLW           $0x04, Y21, Y21
-	VPSLLW           $0x03, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        64(SI), Y22
-	VMOVDQU32        96(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 4(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 36(AX), Y22, Y7
-	VMOVDQU32        64(SI)(CX*1), Y22
-	VMOVDQU32        96(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 68(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 100(AX), Y22, Y11
-	VMOVDQU32        64(SI)(DX*1), Y22
-	VMOVDQU32        96(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 132(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 164(AX), Y22, Y15
-	VMOVDQU32        64(SI)(BX*1), Y22
-	VMOVDQU32        96(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 196(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 228(AX), Y20, Y19
-	VMOVDQU32        80(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSLLW           $0x02, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        80(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSLLW           $0x02, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        128(SI), Y22
-	VMOVDQU32        160(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 8(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 40(AX), Y22, Y7
-	VMOVDQU32        128(SI)(CX*1), Y22
-	VMOVDQU32        160(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 72(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 104(AX), Y22, Y11
-	VMOVDQU32        128(SI)(DX*1), Y22
-	VMOVDQU32        160(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 136(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 168(AX), Y22, Y15
-	VMOVDQU32        128(SI)(BX*1), Y22
-	VMOVDQU32        160(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 200(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 232(AX), Y20, Y19
-	VMOVDQU32        80(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSRLW           $0x04, Y20, Y20
-	VPSLLW           $0x01, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        80(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSRLW           $0x04, Y21, Y21
-	VPSLLW           $0x01, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        192(SI), Y22
-	VMOVDQU32        224(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 12(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 44(AX), Y22, Y7
-	VMOVDQU32        192(SI)(CX*1), Y22
-	VMOVDQU32        224(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 76(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 108(AX), Y22, Y11
-	VMOVDQU32        192(SI)(DX*1), Y22
-	VMOVDQU32        224(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 140(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 172(AX), Y22, Y15
-	VMOVDQU32        192(SI)(BX*1), Y22
-	VMOVDQU32        224(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 204(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 236(AX), Y20, Y19
-	VMOVDQU32        112(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        112(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        256(SI), Y22
-	VMOVDQU32        288(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 16(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 48(AX), Y22, Y7
-	VMOVDQU32        256(SI)(CX*1), Y22
-	VMOVDQU32        288(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 80(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 112(AX), Y22, Y11
-	VMOVDQU32        256(SI)(DX*1), Y22
-	VMOVDQU32        288(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 144(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 176(AX), Y22, Y15
-	VMOVDQU32        256(SI)(BX*1), Y22
-	VMOVDQU32        288(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 208(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 240(AX), Y20, Y19
-	VMOVDQU32        112(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSRLW           $0x04, Y20, Y20
-	VPSRLW           $0x01, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        112(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSRLW           $0x04, Y21, Y21
-	VPSRLW           $0x01, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        320(SI), Y22
-	VMOVDQU32        352(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 20(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 52(AX), Y22, Y7
-	VMOVDQU32        320(SI)(CX*1), Y22
-	VMOVDQU32        352(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 84(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 116(AX), Y22, Y11
-	VMOVDQU32        320(SI)(DX*1), Y22
-	VMOVDQU32        352(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 148(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 180(AX), Y22, Y15
-	VMOVDQU32        320(SI)(BX*1), Y22
-	VMOVDQU32        352(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 212(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 244(AX), Y20, Y19
-	VMOVDQU32        144(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSRLW           $0x02, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        144(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSRLW           $0x02, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        384(SI), Y22
-	VMOVDQU32        416(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 24(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 56(AX), Y22, Y7
-	VMOVDQU32        384(SI)(CX*1), Y22
-	VMOVDQU32        416(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 88(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 120(AX), Y22, Y11
-	VMOVDQU32        384(SI)(DX*1), Y22
-	VMOVDQU32        416(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 152(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 184(AX), Y22, Y15
-	VMOVDQU32        384(SI)(BX*1), Y22
-	VMOVDQU32        416(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 216(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 248(AX), Y20, Y19
-	VMOVDQU32        144(R9), Y20
-	VMOVDQU32        16(R9), Y21
-	VPSRLW           $0x04, Y20, Y20
-	VPSRLW           $0x03, Y21, Y21
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
-	VMOVDQU32        144(R10), Y21
-	VMOVDQU32        16(R10), Y22
-	VPSRLW           $0x04, Y21, Y21
-	VPSRLW           $0x03, Y22, Y22
-	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
-	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
-	VMOVDQU32        448(SI), Y22
-	VMOVDQU32        480(SI), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 28(AX), Y24, Y6
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 60(AX), Y22, Y7
-	VMOVDQU32        448(SI)(CX*1), Y22
-	VMOVDQU32        480(SI)(CX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 92(AX), Y24, Y10
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 124(AX), Y22, Y11
-	VMOVDQU32        448(SI)(DX*1), Y22
-	VMOVDQU32        480(SI)(DX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y24
-	VFMADD231PS.BCST 156(AX), Y24, Y14
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y21, Y24
-	VPSLLD           $0x08, Y24, Y22
-	VPDPBUSD         Y23, Y21, Y22
-	VCVTDQ2PS        Y22, Y22
-	VFMADD231PS.BCST 188(AX), Y22, Y15
-	VMOVDQU32        448(SI)(BX*1), Y22
-	VMOVDQU32        480(SI)(BX*1), Y23
-	VPXORD           Y24, Y24, Y24
-	VPDPBUSD         Y22, Y20, Y24
-	VPSLLD           $0x08, Y24, Y24
-	VPDPBUSD         Y23, Y20, Y24
-	VCVTDQ2PS        Y24, Y20
-	VFMADD231PS.BCST 220(AX), Y20, Y18
-	VPXORD           Y20, Y20, Y20
-	VPDPBUSD         Y22, Y21, Y20
-	VPSLLD           $0x08, Y20, Y20
-	VPDPBUSD         Y23, Y21, Y20
-	VCVTDQ2PS        Y20, Y20
-	VFMADD231PS.BCST 252(AX), Y20, Y19
-	ADDQ             $+176, R9
-	ADDQ             $+176, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups71
-
-rest69:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y4, Y6
-	VEXTRACTF32X4    $0x01, Y6, X4
-	VADDPS           X4, X6, X4
-	VPSHUFD          $0x4e, X4, X6
-	VADDPS           X6, X4, X4
-	VPSHUFD          $0xb1, X4, X6
-	VADDPS           X6, X4, X4
-	VMOVSS           X4, (SI)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y5, Y7
-	VEXTRACTF32X4    $0x01, Y7, X4
-	VADDPS           X4, X7, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)
-	MOVQ             24(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y8, Y10
-	VEXTRACTF32X4    $0x01, Y10, X4
-	VADDPS           X4, X10, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y9, Y11
-	VEXTRACTF32X4    $0x01, Y11, X4
-	VADDPS           X4, X11, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y14
-	VEXTRACTF32X4    $0x01, Y14, X4
-	VADDPS           X4, X14, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y13, Y15
-	VEXTRACTF32X4    $0x01, Y15, X4
-	VADDPS           X4, X15, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y16, Y18
-	VEXTRACTF32X4    $0x01, Y18, X4
-	VADDPS           X4, X18, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (SI)(R8*1)
-	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y17, Y19
-	VEXTRACTF32X4    $0x01, Y19, X4
-	VADDPS           X4, X19, X4
-	VPSHUFD          $0x4e, X4, X5
-	VADDPS           X5, X4, X4
-	VPSHUFD          $0xb1, X4, X5
-	VADDPS           X5, X4, X4
-	VMOVSS           X4, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column68
-
-end70:
+end48:
 	VZEROUPPER
 	RET
 
-// func dotFixed1Q6_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixed1Q6_KVNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
-	VMOVDQU32    twos<>+0(SB), Y0
-	VMOVDQU32    twos<>+32(SB), Y1
-	VMOVDQU32    twos<>+64(SB), Y2
-	VMOVDQU32    twos<>+96(SB), Y3
-	CMPQ         8(SP), $+0
-	JLE          end75
-	MOVQ         (SP), BX
+DATA c4_c2000000<>+0(SB)/4, $0xc2000000
+DATA c4_c2000000<>+4(SB)/4, $0xc2000000
+DATA c4_c2000000<>+8(SB)/4, $0xc2000000
+DATA c4_c2000000<>+12(SB)/4, $0xc2000000
+DATA c4_c2000000<>+16(SB)/4, $0xc2000000
+DATA c4_c2000000<>+20(SB)/4, $0xc2000000
+DATA c4_c2000000<>+24(SB)/4, $0xc2000000
+DATA c4_c2000000<>+28(SB)/4, $0xc2000000
+GLOBL c4_c2000000<>(SB), RODATA|NOPTR, $32
 
-column73:
-	MOVQ   n+40(FP), SI
-	IMUL3Q $+32, SI, SI
-	MOVQ   a+8(FP), AX
-	MOVQ   SI, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(SI*1), DX
-	ADDQ   SI, DX
-	VPXORD Y6, Y6, Y6
-	VPXORD Y7, Y7, Y7
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
+DATA c4_30303030<>+0(SB)/4, $0x30303030
+DATA c4_30303030<>+4(SB)/4, $0x30303030
+DATA c4_30303030<>+8(SB)/4, $0x30303030
+DATA c4_30303030<>+12(SB)/4, $0x30303030
+DATA c4_30303030<>+16(SB)/4, $0x30303030
+DATA c4_30303030<>+20(SB)/4, $0x30303030
+DATA c4_30303030<>+24(SB)/4, $0x30303030
+DATA c4_30303030<>+28(SB)/4, $0x30303030
+GLOBL c4_30303030<>(SB), RODATA|NOPTR, $32
+
+// func dotFixedQ6_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI
+TEXT ·dotFixedQ6_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 twos<>+0(SB), Z0
+	VMOVDQU32 twos<>+64(SB), Z1
+	VMOVDQU32 twos<>+128(SB), Z2
+	VMOVDQU32 twos<>+192(SB), Z3
+
+column49:
+	DECQ   BX
+	JLT    end51
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+8, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*8), R9
+	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	MOVQ   n+40(FP), SI
-	TESTQ  SI, SI
-	JZ     rest74
+	VPXORD Y6, Y6, Y6
+	VPXORD Z7, Z7, Z7
+	MOVQ   n+32(FP), R11
+	TESTQ  R11, R11
+	JZ     rest50
 
-groups76:
-	VPMOVSXBD       192(BX), Z4
-	VCVTDQ2PS       Z4, Z4
-	VPBROADCASTW    208(BX), Y10
-	VCVTPH2PS       Y10, Z11
-	VMULPS          Z11, Z4, Z4
-	VMOVAPS         Z4, Z4
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	PREFETCHT0      4288(BX)
-	VMOVUPS         (CX), Y10
-	VMOVDQU32       pairs<>+0(SB), Z11
-	VPERMPS         Z10, Z11, Z11
-	VMULPS          Z11, Z4, Z11
-	VEXTRACTF64X4   $0x01, Z11, Y10
-	VFMADD231PS     (DX), Z4, Z5
-	DECQ            SI
-	VMOVDQU32       (BX), Y4
-	VMOVDQU32       128(BX), Y12
-	VPSLLW          $0x04, Y12, Y12
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y12, Y12, Y12
-	VPDPBUSD        (AX), Y4, Y12
-	VPSLLD          $0x08, Y12, Y12
-	VPDPBUSD        32(AX), Y4, Y12
-	VCVTDQ2PS       Y12, Y4
-	VPERMPS         Y11, Y0, Y12
-	VFMADD231PS     Y12, Y4, Y6
-	VMOVDQU32       32(BX), Y4
-	VMOVDQU32       128(BX), Y12
-	VPSLLW          $0x02, Y12, Y12
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y12, Y12, Y12
-	VPDPBUSD        64(AX), Y4, Y12
-	VPSLLD          $0x08, Y12, Y12
-	VPDPBUSD        96(AX), Y4, Y12
-	VCVTDQ2PS       Y12, Y4
-	VPERMPS         Y11, Y1, Y12
-	VFMADD231PS     Y12, Y4, Y7
-	VMOVDQU32       (BX), Y4
-	VMOVDQU32       128(BX), Y12
-	VPSRLW          $0x04, Y4, Y4
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y12, Y12, Y12
-	VPDPBUSD        128(AX), Y4, Y12
-	VPSLLD          $0x08, Y12, Y12
-	VPDPBUSD        160(AX), Y4, Y12
-	VCVTDQ2PS       Y12, Y4
-	VPERMPS         Y11, Y2, Y12
-	VFMADD231PS     Y12, Y4, Y8
-	VMOVDQU32       32(BX), Y4
-	VMOVDQU32       128(BX), Y12
-	VPSRLW          $0x04, Y4, Y4
-	VPSRLW          $0x02, Y12, Y12
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y12, Y12, Y12
-	VPDPBUSD        192(AX), Y4, Y12
-	VPSLLD          $0x08, Y12, Y12
-	VPDPBUSD        224(AX), Y4, Y12
-	VCVTDQ2PS       Y12, Y4
-	VPERMPS         Y11, Y3, Y11
-	VFMADD231PS     Y11, Y4, Y9
-	VMOVDQU32       64(BX), Y4
-	VMOVDQU32       160(BX), Y11
-	VPSLLW          $0x04, Y11, Y11
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y11, Y11, Y11
-	VPDPBUSD        256(AX), Y4, Y11
-	VPSLLD          $0x08, Y11, Y11
-	VPDPBUSD        288(AX), Y4, Y11
-	VCVTDQ2PS       Y11, Y4
-	VPERMPS         Y10, Y0, Y11
-	VFMADD231PS     Y11, Y4, Y6
-	VMOVDQU32       96(BX), Y4
-	VMOVDQU32       160(BX), Y11
+groups52:
+	VPMOVSXBD       192(R10), Z8
+	VCVTDQ2PS       Z8, Z8
+	VPBROADCASTW    208(R10), Y9
+	VCVTPH2PS       Y9, Z10
+	VMULPS          Z10, Z8, Z8
+	VMOVUPS         (R8), Y9
+	VMOVDQU32       pairs<>+0(SB), Z10
+	VPERMPS         Z9, Z10, Z10
+	VMULPS          Z8, Z10, Z10
+	VFMADD231PS     (R9), Z8, Z7
+	VMOVDQU32       (R10), Y8
+	VMOVDQU32       128(R10), Y9
+	VPSLLW          $0x04, Y9, Y9
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y9, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y9
+	VMOVDQU32       32(R10), Y8
+	VMOVDQU32       128(R10), Y11
 	VPSLLW          $0x02, Y11, Y11
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y11, Y11, Y11
-	VPDPBUSD        320(AX), Y4, Y11
-	VPSLLD          $0x08, Y11, Y11
-	VPDPBUSD        352(AX), Y4, Y11
-	VCVTDQ2PS       Y11, Y4
-	VPERMPS         Y10, Y1, Y11
-	VFMADD231PS     Y11, Y4, Y7
-	VMOVDQU32       64(BX), Y4
-	VMOVDQU32       160(BX), Y11
-	VPSRLW          $0x04, Y4, Y4
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y11, Y11, Y11
-	VPDPBUSD        384(AX), Y4, Y11
-	VPSLLD          $0x08, Y11, Y11
-	VPDPBUSD        416(AX), Y4, Y11
-	VCVTDQ2PS       Y11, Y4
-	VPERMPS         Y10, Y2, Y11
-	VFMADD231PS     Y11, Y4, Y8
-	VMOVDQU32       96(BX), Y4
-	VMOVDQU32       160(BX), Y11
-	VPSRLW          $0x04, Y4, Y4
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z9, Z8
+	VPERMPS         Z10, Z0, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        64(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z4
+	VMOVDQU32       (R10), Y8
+	VMOVDQU32       128(R10), Y9
+	VPSRLW          $0x04, Y8, Y8
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y9, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y9
+	VMOVDQU32       32(R10), Y8
+	VMOVDQU32       128(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
 	VPSRLW          $0x02, Y11, Y11
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
-	VPXORD          Y11, Y11, Y11
-	VPDPBUSD        448(AX), Y4, Y11
-	VPSLLD          $0x08, Y11, Y11
-	VPDPBUSD        480(AX), Y4, Y11
-	VCVTDQ2PS       Y11, Y4
-	VPERMPS         Y10, Y3, Y10
-	VFMADD231PS     Y10, Y4, Y9
-	ADDQ            $+210, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+64, DX
-	TESTQ           SI, SI
-	JNE             groups76
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z9, Z8
+	VPERMPS         Z10, Z1, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        128(DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        192(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z5
+	VMOVDQU32       64(R10), Y8
+	VMOVDQU32       160(R10), Y9
+	VPSLLW          $0x04, Y9, Y9
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y9, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y9
+	VMOVDQU32       96(R10), Y8
+	VMOVDQU32       160(R10), Y11
+	VPSLLW          $0x02, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z9, Z8
+	VPERMPS         Z10, Z2, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(DI), Z8, Z12
+	VPSLLD          $0x08, Z12, Z12
+	VPDPBUSD        320(DI), Z8, Z12
+	VCVTDQ2PS       Z12, Z8
+	VFMADD231PS     Z11, Z8, Z4
+	VMOVDQU32       64(R10), Y8
+	VMOVDQU32       160(R10), Y9
+	VPSRLW          $0x04, Y8, Y8
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y9, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y9
+	VMOVDQU32       96(R10), Y8
+	VMOVDQU32       160(R10), Y11
+	VPSRLW          $0x04, Y8, Y8
+	VPSRLW          $0x02, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y8
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y8, Y8
+	VINSERTI64X4    $0x01, Y8, Z9, Z8
+	VPERMPS         Z10, Z3, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        384(DI), Z8, Z11
+	VPSLLD          $0x08, Z11, Z11
+	VPDPBUSD        448(DI), Z8, Z11
+	VCVTDQ2PS       Z11, Z8
+	VFMADD231PS     Z10, Z8, Z5
+	ADDQ            $+210, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+64, R9
+	DECQ            R11
+	JNE             groups52
 
-rest74:
-	MOVQ             16(SP), AX
-	VADDPS           Y7, Y6, Y6
-	VADDPS           Y8, Y6, Y6
-	VADDPS           Y9, Y6, Y6
-	VEXTRACTF64X4    $0x01, Z5, Y4
-	VADDPS           Y4, Y5, Y4
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y4, Y6
-	VEXTRACTF32X4    $0x01, Y6, X4
-	VADDPS           X4, X6, X4
+rest50:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VEXTRACTF64X4    $0x01, Z7, Y5
+	VADDPS           Y5, Y7, Y5
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y5, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
 	VPSHUFD          $0x4e, X4, X5
 	VADDPS           X5, X4, X4
 	VPSHUFD          $0xb1, X4, X5
 	VADDPS           X5, X4, X4
 	VMOVSS           X4, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column73
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column49
 
-end75:
+end51:
 	VZEROUPPER
 	RET
 
@@ -6938,2013 +4747,3447 @@ DATA c4_3f3f3f3f<>+24(SB)/4, $0x3f3f3f3f
 DATA c4_3f3f3f3f<>+28(SB)/4, $0x3f3f3f3f
 GLOBL c4_3f3f3f3f<>(SB), RODATA|NOPTR, $32
 
-DATA c4_c2000000<>+0(SB)/4, $0xc2000000
-DATA c4_c2000000<>+4(SB)/4, $0xc2000000
-DATA c4_c2000000<>+8(SB)/4, $0xc2000000
-DATA c4_c2000000<>+12(SB)/4, $0xc2000000
-DATA c4_c2000000<>+16(SB)/4, $0xc2000000
-DATA c4_c2000000<>+20(SB)/4, $0xc2000000
-DATA c4_c2000000<>+24(SB)/4, $0xc2000000
-DATA c4_c2000000<>+28(SB)/4, $0xc2000000
-GLOBL c4_c2000000<>(SB), RODATA|NOPTR, $32
+// func panelIQ4_NLVNNI(y *byte, b *byte, n int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·panelIQ4_NLVNNI(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  b+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  ldb+24(FP), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (CX)(BX*4), R8
+	MOVL  $0x000000f0, DI
+	KMOVW DI, K1
+	LEAQ  (R8)(BX*4), R9
+	MOVL  $0x00000f00, DI
+	KMOVW DI, K2
+	LEAQ  (R9)(BX*4), R10
+	MOVL  $0x0000f000, DI
+	KMOVW DI, K3
 
-// func dotFixed4Q6_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
-TEXT ·dotFixed4Q6_KVNNI(SB), NOSPLIT, $624-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	VMOVDQU32    twos<>+0(SB), Y0
-	VMOVDQU32    twos<>+32(SB), Y1
-	VMOVDQU32    twos<>+64(SB), Y2
-	VMOVDQU32    twos<>+96(SB), Y3
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end79
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	TESTQ        SI, SI
-	JZ           column77
-	VPMOVSXBD    192(R9), Z4
-	VCVTDQ2PS    Z4, Z4
-	VPBROADCASTW 208(R9), Y5
-	VCVTPH2PS    Y5, Z5
-	VMULPS       Z5, Z4, Z4
-	VMOVAPS      Z4, Z4
-	VPMOVSXBD    192(R10), Z5
-	VCVTDQ2PS    Z5, Z5
-	VPBROADCASTW 208(R10), Y6
-	VCVTPH2PS    Y6, Z6
-	VMULPS       Z6, Z5, Z5
-	VMOVAPS      Z5, Z5
-
-column77:
-	MOVQ   n+40(FP), R11
-	IMUL3Q $+32, R11, R11
-	MOVQ   a+8(FP), SI
-	MOVQ   R11, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R11*1), R8
-	ADDQ   R11, R8
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Y16, Y16, Y16
-	VPXORD Y17, Y17, Y17
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Y20, Y20, Y20
-	VPXORD Y21, Y21, Y21
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	MOVQ   n+40(FP), R11
-	TESTQ  R11, R11
-	JZ     rest78
-
-groups80:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4288(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	PREFETCHT0  4288(R10)
-	VMOVUPS     (DI), Y22
-	VMOVDQU32   pairs<>+0(SB), Z23
-	VPERMPS     Z22, Z23, Z23
-	VMULPS      Z23, Z4, Z24
-	VMOVUPS     Z24, (AX)
-	VFMADD231PS (R8), Z4, Z6
-	VMULPS      Z23, Z5, Z23
-	VMOVUPS     Z23, 64(AX)
-	VFMADD231PS (R8), Z5, Z7
-	VMOVUPS     (DI)(CX*1), Y22
-	VMOVDQU32   pairs<>+0(SB), Z23
-	VPERMPS     Z22, Z23, Z23
-	VMULPS      Z23, Z4, Z24
-	VMOVUPS     Z24, 128(AX)
-	VFMADD231PS (R8)(CX*1), Z4, Z10
-	VMULPS      Z23, Z5, Z23
-	VMOVUPS     Z23, 192(AX)
-	VFMADD231PS (R8)(CX*1), Z5, Z11
-	VMOVUPS     (DI)(DX*1), Y22
-	VMOVDQU32   pairs<>+0(SB), Z23
-	VPERMPS     Z22, Z23, Z23
-	VMULPS      Z23, Z4, Z24
-	VMOVUPS     Z24, 256(AX)
-	VFMADD231PS (R8)(DX*1), Z4, Z14
-	VMULPS      Z23, Z5, Z23
-	VMOVUPS     Z23, 320(AX)
-	VFMADD231PS (R8)(DX*1), Z5, Z15
-	VMOVUPS     (DI)(BX*1), Y22
-	VMOVDQU32   pairs<>+0(SB), Z23
-	VPERMPS     Z22, Z23, Z23
-	VMULPS      Z23, Z4, Z24
-	VMOVUPS     Z24, 384(AX)
-	VFMADD231PS (R8)(BX*1), Z4, Z18
-	VMULPS      Z23, Z5, Z4
-	VMOVUPS     Z4, 448(AX)
-	VFMADD231PS (R8)(BX*1), Z5, Z19
-	DECQ        R11
-	LEAQ        210(R9), R12
-	LEAQ        210(R10), R13
-	TESTQ       R11, R11
-	JNE         have81
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
-
-have81:
-	VPMOVSXBD       192(R12), Z4
-	VCVTDQ2PS       Z4, Z4
-	VPBROADCASTW    208(R12), Y5
-	VCVTPH2PS       Y5, Z5
-	VMULPS          Z5, Z4, Z4
-	VMOVAPS         Z4, Z4
-	VPMOVSXBD       192(R13), Z5
-	VCVTDQ2PS       Z5, Z5
-	VPBROADCASTW    208(R13), Y22
-	VCVTPH2PS       Y22, Z23
-	VMULPS          Z23, Z5, Z5
-	VMOVAPS         Z5, Z5
-	VMOVDQU32       (R9), Y22
-	VMOVDQU32       128(R9), Y23
-	VPSLLW          $0x04, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       (R10), Y23
-	VMOVDQU32       128(R10), Y24
-	VPSLLW          $0x04, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       (SI), Y24
-	VMOVDQU32       32(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         (AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         64(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       (SI)(CX*1), Y24
-	VMOVDQU32       32(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         128(AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         192(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       (SI)(DX*1), Y24
-	VMOVDQU32       32(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         256(AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         320(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       (SI)(BX*1), Y24
-	VMOVDQU32       32(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         384(AX), Y0, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         448(AX), Y0, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       32(R9), Y22
-	VMOVDQU32       128(R9), Y23
-	VPSLLW          $0x02, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       32(R10), Y23
-	VMOVDQU32       128(R10), Y24
-	VPSLLW          $0x02, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       64(SI), Y24
-	VMOVDQU32       96(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         (AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         64(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       64(SI)(CX*1), Y24
-	VMOVDQU32       96(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         128(AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         192(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       64(SI)(DX*1), Y24
-	VMOVDQU32       96(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         256(AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         320(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       64(SI)(BX*1), Y24
-	VMOVDQU32       96(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         384(AX), Y1, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         448(AX), Y1, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       (R9), Y22
-	VMOVDQU32       128(R9), Y23
-	VPSRLW          $0x04, Y22, Y22
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       (R10), Y23
-	VMOVDQU32       128(R10), Y24
-	VPSRLW          $0x04, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       128(SI), Y24
-	VMOVDQU32       160(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         (AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         64(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       128(SI)(CX*1), Y24
-	VMOVDQU32       160(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         128(AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         192(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       128(SI)(DX*1), Y24
-	VMOVDQU32       160(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         256(AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         320(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       128(SI)(BX*1), Y24
-	VMOVDQU32       160(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         384(AX), Y2, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         448(AX), Y2, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       32(R9), Y22
-	VMOVDQU32       128(R9), Y23
-	VPSRLW          $0x04, Y22, Y22
-	VPSRLW          $0x02, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       32(R10), Y23
-	VMOVDQU32       128(R10), Y24
-	VPSRLW          $0x04, Y23, Y23
-	VPSRLW          $0x02, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       192(SI), Y24
-	VMOVDQU32       224(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         (AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         64(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       192(SI)(CX*1), Y24
-	VMOVDQU32       224(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         128(AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         192(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       192(SI)(DX*1), Y24
-	VMOVDQU32       224(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         256(AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         320(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       192(SI)(BX*1), Y24
-	VMOVDQU32       224(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         384(AX), Y3, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         448(AX), Y3, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       64(R9), Y22
-	VMOVDQU32       160(R9), Y23
-	VPSLLW          $0x04, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       64(R10), Y23
-	VMOVDQU32       160(R10), Y24
-	VPSLLW          $0x04, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       256(SI), Y24
-	VMOVDQU32       288(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         32(AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         96(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       256(SI)(CX*1), Y24
-	VMOVDQU32       288(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         160(AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         224(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       256(SI)(DX*1), Y24
-	VMOVDQU32       288(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         288(AX), Y0, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         352(AX), Y0, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       256(SI)(BX*1), Y24
-	VMOVDQU32       288(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         416(AX), Y0, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         480(AX), Y0, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       96(R9), Y22
-	VMOVDQU32       160(R9), Y23
-	VPSLLW          $0x02, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       96(R10), Y23
-	VMOVDQU32       160(R10), Y24
-	VPSLLW          $0x02, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       320(SI), Y24
-	VMOVDQU32       352(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         32(AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         96(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       320(SI)(CX*1), Y24
-	VMOVDQU32       352(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         160(AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         224(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       320(SI)(DX*1), Y24
-	VMOVDQU32       352(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         288(AX), Y1, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         352(AX), Y1, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       320(SI)(BX*1), Y24
-	VMOVDQU32       352(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         416(AX), Y1, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         480(AX), Y1, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       64(R9), Y22
-	VMOVDQU32       160(R9), Y23
-	VPSRLW          $0x04, Y22, Y22
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       64(R10), Y23
-	VMOVDQU32       160(R10), Y24
-	VPSRLW          $0x04, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       384(SI), Y24
-	VMOVDQU32       416(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         32(AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         96(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       384(SI)(CX*1), Y24
-	VMOVDQU32       416(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         160(AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         224(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       384(SI)(DX*1), Y24
-	VMOVDQU32       416(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         288(AX), Y2, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         352(AX), Y2, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       384(SI)(BX*1), Y24
-	VMOVDQU32       416(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         416(AX), Y2, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         480(AX), Y2, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	VMOVDQU32       96(R9), Y22
-	VMOVDQU32       160(R9), Y23
-	VPSRLW          $0x04, Y22, Y22
-	VPSRLW          $0x02, Y23, Y23
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
-	VMOVDQU32       96(R10), Y23
-	VMOVDQU32       160(R10), Y24
-	VPSRLW          $0x04, Y23, Y23
-	VPSRLW          $0x02, Y24, Y24
-	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
-	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
-	VMOVDQU32       448(SI), Y24
-	VMOVDQU32       480(SI), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         32(AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y8
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         96(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       448(SI)(CX*1), Y24
-	VMOVDQU32       480(SI)(CX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         160(AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y12
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         224(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y13
-	VMOVDQU32       448(SI)(DX*1), Y24
-	VMOVDQU32       480(SI)(DX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y26
-	VPERMPS         288(AX), Y3, Y27
-	VFMADD231PS     Y27, Y26, Y16
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y23, Y26
-	VPSLLD          $0x08, Y26, Y24
-	VPDPBUSD        Y25, Y23, Y24
-	VCVTDQ2PS       Y24, Y24
-	VPERMPS         352(AX), Y3, Y25
-	VFMADD231PS     Y25, Y24, Y17
-	VMOVDQU32       448(SI)(BX*1), Y24
-	VMOVDQU32       480(SI)(BX*1), Y25
-	VPXORD          Y26, Y26, Y26
-	VPDPBUSD        Y24, Y22, Y26
-	VPSLLD          $0x08, Y26, Y26
-	VPDPBUSD        Y25, Y22, Y26
-	VCVTDQ2PS       Y26, Y22
-	VPERMPS         416(AX), Y3, Y26
-	VFMADD231PS     Y26, Y22, Y20
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        Y24, Y23, Y22
-	VPSLLD          $0x08, Y22, Y22
-	VPDPBUSD        Y25, Y23, Y22
-	VCVTDQ2PS       Y22, Y22
-	VPERMPS         480(AX), Y3, Y23
-	VFMADD231PS     Y23, Y22, Y21
-	ADDQ            $+210, R9
-	ADDQ            $+210, R10
-	ADDQ            $+512, SI
-	ADDQ            $+32, DI
-	ADDQ            $+64, R8
-	TESTQ           R11, R11
-	JNE             groups80
-
-rest78:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VEXTRACTF64X4    $0x01, Z6, Y22
-	VADDPS           Y22, Y6, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y8
-	VEXTRACTF32X4    $0x01, Y8, X6
-	VADDPS           X6, X8, X6
-	VPSHUFD          $0x4e, X6, X8
-	VADDPS           X8, X6, X6
-	VPSHUFD          $0xb1, X6, X8
-	VADDPS           X8, X6, X6
-	VMOVSS           X6, (SI)
-	VEXTRACTF64X4    $0x01, Z7, Y6
-	VADDPS           Y6, Y7, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y9
-	VEXTRACTF32X4    $0x01, Y9, X6
-	VADDPS           X6, X9, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (DI)
-	MOVQ             24(SP), R8
-	VEXTRACTF64X4    $0x01, Z10, Y6
-	VADDPS           Y6, Y10, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y12
-	VEXTRACTF32X4    $0x01, Y12, X6
-	VADDPS           X6, X12, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (SI)(R8*1)
-	VEXTRACTF64X4    $0x01, Z11, Y6
-	VADDPS           Y6, Y11, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y13
-	VEXTRACTF32X4    $0x01, Y13, X6
-	VADDPS           X6, X13, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VEXTRACTF64X4    $0x01, Z14, Y6
-	VADDPS           Y6, Y14, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y16
-	VEXTRACTF32X4    $0x01, Y16, X6
-	VADDPS           X6, X16, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (SI)(R8*1)
-	VEXTRACTF64X4    $0x01, Z15, Y6
-	VADDPS           Y6, Y15, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y17
-	VEXTRACTF32X4    $0x01, Y17, X6
-	VADDPS           X6, X17, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VEXTRACTF64X4    $0x01, Z18, Y6
-	VADDPS           Y6, Y18, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y20
-	VEXTRACTF32X4    $0x01, Y20, X6
-	VADDPS           X6, X20, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (SI)(R8*1)
-	VEXTRACTF64X4    $0x01, Z19, Y6
-	VADDPS           Y6, Y19, Y6
-	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y21
-	VEXTRACTF32X4    $0x01, Y21, X6
-	VADDPS           X6, X21, X6
-	VPSHUFD          $0x4e, X6, X7
-	VADDPS           X7, X6, X6
-	VPSHUFD          $0xb1, X6, X7
-	VADDPS           X7, X6, X6
-	VMOVSS           X6, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column77
-
-end79:
-	VZEROUPPER
-	RET
-
-// func dotFixed1IQ4_NLVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixed1IQ4_NLVNNI(SB), NOSPLIT, $24-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
-	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
-	VMOVDQU32    each<>+0(SB), Y1
-	VMOVDQU32    each<>+32(SB), Y3
-	VMOVDQU32    each<>+64(SB), Y4
-	VMOVDQU32    each<>+96(SB), Y5
-	VMOVDQU32    each<>+128(SB), Y6
-	VMOVDQU32    each<>+160(SB), Y7
-	VMOVDQU32    each<>+192(SB), Y8
-	VMOVDQU32    each<>+224(SB), Y9
-	CMPQ         8(SP), $+0
-	JLE          end84
-	MOVQ         (SP), BX
-
-column82:
-	MOVQ   n+40(FP), DX
-	IMUL3Q $+4, DX, DX
-	MOVQ   a+8(FP), AX
-	MOVQ   DX, CX
-	SHLQ   $0x04, CX
-	ADDQ   AX, CX
-	LEAQ   (CX)(DX*1), DX
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Y14, Y14, Y14
-	VPXORD Y15, Y15, Y15
-	VPXORD Z11, Z11, Z11
-	MOVQ   n+40(FP), SI
-	SHRQ   $0x03, SI
-	TESTQ  SI, SI
-	JZ     rest83
-
-groups85:
-	VPBROADCASTW    (BX), X2
-	VPINSRW         $0x01, 18(BX), X2, X2
-	VPINSRW         $0x02, 36(BX), X2, X2
-	VPINSRW         $0x03, 54(BX), X2, X2
-	VPINSRW         $0x04, 72(BX), X2, X2
-	VPINSRW         $0x05, 90(BX), X2, X2
-	VPINSRW         $0x06, 108(BX), X2, X2
-	VPINSRW         $0x07, 126(BX), X2, X2
-	VCVTPH2PS       X2, Y10
-	VMOVAPS         Y10, Y10
-	PREFETCHT0      4096(BX)
-	PREFETCHT0      4160(BX)
-	PREFETCHT0      4224(BX)
-	VMOVUPS         (CX), Y16
-	VMULPS          Y16, Y10, Y16
-	VFMADD231PS     (DX), Y10, Y11
-	DECQ            SI
-	VBROADCASTI32X4 2(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        (AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        32(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y1, Y17
-	VFMADD231PS     Y17, Y10, Y12
-	VBROADCASTI32X4 20(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        64(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        96(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y3, Y17
-	VFMADD231PS     Y17, Y10, Y13
-	VBROADCASTI32X4 38(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        160(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y4, Y17
-	VFMADD231PS     Y17, Y10, Y14
-	VBROADCASTI32X4 56(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        192(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        224(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y5, Y17
-	VFMADD231PS     Y17, Y10, Y15
-	VBROADCASTI32X4 74(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        256(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        288(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y6, Y17
-	VFMADD231PS     Y17, Y10, Y12
-	VBROADCASTI32X4 92(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        320(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        352(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y7, Y17
-	VFMADD231PS     Y17, Y10, Y13
-	VBROADCASTI32X4 110(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        384(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        416(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y8, Y17
-	VFMADD231PS     Y17, Y10, Y14
-	VBROADCASTI32X4 128(BX), Y10
-	VPSRLVD         high<>+0(SB), Y10, Y10
-	VPANDD          Y0, Y10, Y10
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y10, Y17, Y10
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        448(AX), Y10, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        480(AX), Y10, Y17
-	VCVTDQ2PS       Y17, Y10
-	VPERMPS         Y16, Y9, Y16
-	VFMADD231PS     Y16, Y10, Y15
-	ADDQ            $+144, BX
-	ADDQ            $+512, AX
-	ADDQ            $+32, CX
-	ADDQ            $+32, DX
-	TESTQ           SI, SI
-	JNE             groups85
-
-rest83:
-	MOVQ n+40(FP), SI
-	ANDQ $+7, SI
-
-block86:
-	DECQ            SI
-	JLT             end87
-	VPBROADCASTW    (BX), X2
-	VCVTPH2PS       X2, Y10
-	VMOVSS          (DX), X2
-	VFMADD231PS     Y2, Y10, Y11
-	VBROADCASTI32X4 2(BX), Y16
-	VPSRLVD         high<>+0(SB), Y16, Y16
-	VPANDD          Y0, Y16, Y16
-	VBROADCASTI32X4 levels<>+0(SB), Y17
-	VPSHUFB         Y16, Y17, Y16
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        (AX), Y16, Y17
-	VPSLLD          $0x08, Y17, Y17
-	VPDPBUSD        32(AX), Y16, Y17
-	VCVTDQ2PS       Y17, Y16
-	VMULPS.BCST     (CX), Y10, Y10
-	VFMADD231PS     Y10, Y16, Y12
-	ADDQ            $+18, BX
-	ADDQ            $+64, AX
-	ADDQ            $+4, CX
-	ADDQ            $+4, DX
-	JMP             block86
-
-end87:
-	MOVQ             16(SP), AX
-	VADDPS           Y13, Y12, Y12
-	VADDPS           Y14, Y12, Y12
-	VADDPS           Y15, Y12, Y12
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y12
-	VEXTRACTF32X4    $0x01, Y12, X2
-	VADDPS           X2, X12, X2
-	VPSHUFD          $0x4e, X2, X10
-	VADDPS           X10, X2, X2
-	VPSHUFD          $0xb1, X2, X10
-	VADDPS           X10, X2, X2
-	VMOVSS           X2, (AX)
-	ADDQ             $+4, 16(SP)
-	MOVQ             ldb+64(FP), AX
-	IMUL3Q           $+1, AX, AX
-	ADDQ             AX, (SP)
-	SUBQ             $+1, 8(SP)
-	MOVQ             (SP), BX
-	CMPQ             8(SP), $+0
-	JG               column82
-
-end84:
-	VZEROUPPER
-	RET
-
-// func dotFixed4IQ4_NLVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
-TEXT ·dotFixed4IQ4_NLVNNI(SB), NOSPLIT, $368-72
-	MOVQ         b+16(FP), AX
-	MOVQ         AX, (SP)
-	MOVQ         columns+32(FP), AX
-	MOVQ         AX, 8(SP)
-	MOVQ         c+0(FP), AX
-	MOVQ         AX, 16(SP)
-	MOVQ         rows+24(FP), AX
-	DECQ         AX
-	MOVQ         $+1, CX
-	CMPQ         AX, CX
-	CMOVQLT      AX, CX
-	MOVQ         ldc+48(FP), DX
-	IMULQ        CX, DX
-	MOVQ         DX, 24(SP)
-	MOVQ         lda+56(FP), DX
-	IMULQ        DX, CX
-	MOVQ         $+2, DX
-	CMPQ         AX, DX
-	CMOVQLT      AX, DX
-	MOVQ         ldc+48(FP), BX
-	IMULQ        DX, BX
-	MOVQ         BX, 32(SP)
-	MOVQ         lda+56(FP), BX
-	IMULQ        BX, DX
-	MOVQ         $+3, BX
-	CMPQ         AX, BX
-	CMOVQLT      AX, BX
-	MOVQ         ldc+48(FP), AX
-	IMULQ        BX, AX
-	MOVQ         AX, 40(SP)
-	MOVQ         lda+56(FP), AX
-	IMULQ        AX, BX
-	LEAQ         48(SP), AX
-	ADDQ         $+63, AX
-	ANDQ         $-64, AX
-	CMPQ         8(SP), $+0
-	JLE          end90
-	MOVQ         (SP), R9
-	MOVQ         (SP), R10
-	MOVQ         ldb+64(FP), SI
-	ADDQ         SI, R10
-	CMPQ         8(SP), $+1
-	CMOVQEQ      (SP), R10
-	MOVQ         n+40(FP), SI
-	SHRQ         $0x03, SI
-	TESTQ        SI, SI
-	JZ           column88
-	VPBROADCASTW (R9), X0
-	VPINSRW      $0x01, 18(R9), X0, X0
-	VPINSRW      $0x02, 36(R9), X0, X0
-	VPINSRW      $0x03, 54(R9), X0, X0
-	VPINSRW      $0x04, 72(R9), X0, X0
-	VPINSRW      $0x05, 90(R9), X0, X0
-	VPINSRW      $0x06, 108(R9), X0, X0
-	VPINSRW      $0x07, 126(R9), X0, X0
-	VCVTPH2PS    X0, Y0
-	VMOVAPS      Y0, Y0
-	VPBROADCASTW (R10), X1
-	VPINSRW      $0x01, 18(R10), X1, X1
-	VPINSRW      $0x02, 36(R10), X1, X1
-	VPINSRW      $0x03, 54(R10), X1, X1
-	VPINSRW      $0x04, 72(R10), X1, X1
-	VPINSRW      $0x05, 90(R10), X1, X1
-	VPINSRW      $0x06, 108(R10), X1, X1
-	VPINSRW      $0x07, 126(R10), X1, X1
-	VCVTPH2PS    X1, Y1
-	VMOVAPS      Y1, Y1
-
-column88:
-	MOVQ   n+40(FP), R8
-	IMUL3Q $+4, R8, R8
-	MOVQ   a+8(FP), SI
-	MOVQ   R8, DI
-	SHLQ   $0x04, DI
-	ADDQ   SI, DI
-	LEAQ   (DI)(R8*1), R8
-	VPXORD Y4, Y4, Y4
-	VPXORD Y5, Y5, Y5
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Y8, Y8, Y8
-	VPXORD Y9, Y9, Y9
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Y12, Y12, Y12
-	VPXORD Y13, Y13, Y13
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Y16, Y16, Y16
-	VPXORD Y17, Y17, Y17
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   n+40(FP), R11
-	SHRQ   $0x03, R11
-	TESTQ  R11, R11
-	JZ     rest89
-
-groups91:
-	PREFETCHT0  4096(R9)
-	PREFETCHT0  4160(R9)
-	PREFETCHT0  4224(R9)
-	PREFETCHT0  4096(R10)
-	PREFETCHT0  4160(R10)
-	PREFETCHT0  4224(R10)
-	VMOVUPS     (DI), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, (AX)
-	VFMADD231PS (R8), Y0, Y2
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 32(AX)
-	VFMADD231PS (R8), Y1, Y3
-	VMOVUPS     (DI)(CX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 64(AX)
-	VFMADD231PS (R8)(CX*1), Y0, Y6
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 96(AX)
-	VFMADD231PS (R8)(CX*1), Y1, Y7
-	VMOVUPS     (DI)(DX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 128(AX)
-	VFMADD231PS (R8)(DX*1), Y0, Y10
-	VMULPS      Y18, Y1, Y18
-	VMOVUPS     Y18, 160(AX)
-	VFMADD231PS (R8)(DX*1), Y1, Y11
-	VMOVUPS     (DI)(BX*1), Y18
-	VMULPS      Y18, Y0, Y19
-	VMOVUPS     Y19, 192(AX)
-	VFMADD231PS (R8)(BX*1), Y0, Y14
-	VMULPS      Y18, Y1, Y0
-	VMOVUPS     Y0, 224(AX)
-	VFMADD231PS (R8)(BX*1), Y1, Y15
-	DECQ        R11
-	LEAQ        144(R9), R12
-	LEAQ        144(R10), R13
-	TESTQ       R11, R11
-	JNE         have92
-	MOVQ        ldb+64(FP), R14
-	MOVQ        (SP), R12
-	LEAQ        (R12)(R14*2), R12
-	CMPQ        8(SP), $+3
-	CMOVQLT     (SP), R12
-	ADDQ        R12, R14
-	MOVQ        R12, R13
-	CMPQ        8(SP), $+4
-	CMOVQGE     R14, R13
-
-have92:
-	VPBROADCASTW     (R12), X0
-	VPINSRW          $0x01, 18(R12), X0, X0
-	VPINSRW          $0x02, 36(R12), X0, X0
-	VPINSRW          $0x03, 54(R12), X0, X0
-	VPINSRW          $0x04, 72(R12), X0, X0
-	VPINSRW          $0x05, 90(R12), X0, X0
-	VPINSRW          $0x06, 108(R12), X0, X0
-	VPINSRW          $0x07, 126(R12), X0, X0
-	VCVTPH2PS        X0, Y0
-	VMOVAPS          Y0, Y0
-	VPBROADCASTW     (R13), X1
-	VPINSRW          $0x01, 18(R13), X1, X1
-	VPINSRW          $0x02, 36(R13), X1, X1
-	VPINSRW          $0x03, 54(R13), X1, X1
-	VPINSRW          $0x04, 72(R13), X1, X1
-	VPINSRW          $0x05, 90(R13), X1, X1
-	VPINSRW          $0x06, 108(R13), X1, X1
-	VPINSRW          $0x07, 126(R13), X1, X1
-	VCVTPH2PS        X1, Y1
-	VMOVAPS          Y1, Y1
-	VBROADCASTI32X4  2(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  2(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        (SI), Y21
-	VMOVDQU32        32(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST (AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 32(AX), Y21, Y5
-	VMOVDQU32        (SI)(CX*1), Y21
-	VMOVDQU32        32(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 64(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 96(AX), Y21, Y9
-	VMOVDQU32        (SI)(DX*1), Y21
-	VMOVDQU32        32(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 128(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 160(AX), Y21, Y13
-	VMOVDQU32        (SI)(BX*1), Y21
-	VMOVDQU32        32(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 192(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 224(AX), Y18, Y17
-	VBROADCASTI32X4  20(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  20(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        64(SI), Y21
-	VMOVDQU32        96(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 4(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 36(AX), Y21, Y5
-	VMOVDQU32        64(SI)(CX*1), Y21
-	VMOVDQU32        96(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 68(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 100(AX), Y21, Y9
-	VMOVDQU32        64(SI)(DX*1), Y21
-	VMOVDQU32        96(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 132(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 164(AX), Y21, Y13
-	VMOVDQU32        64(SI)(BX*1), Y21
-	VMOVDQU32        96(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 196(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 228(AX), Y18, Y17
-	VBROADCASTI32X4  38(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  38(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        128(SI), Y21
-	VMOVDQU32        160(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 8(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 40(AX), Y21, Y5
-	VMOVDQU32        128(SI)(CX*1), Y21
-	VMOVDQU32        160(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 72(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 104(AX), Y21, Y9
-	VMOVDQU32        128(SI)(DX*1), Y21
-	VMOVDQU32        160(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 136(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 168(AX), Y21, Y13
-	VMOVDQU32        128(SI)(BX*1), Y21
-	VMOVDQU32        160(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 200(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 232(AX), Y18, Y17
-	VBROADCASTI32X4  56(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  56(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        192(SI), Y21
-	VMOVDQU32        224(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 12(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 44(AX), Y21, Y5
-	VMOVDQU32        192(SI)(CX*1), Y21
-	VMOVDQU32        224(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 76(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 108(AX), Y21, Y9
-	VMOVDQU32        192(SI)(DX*1), Y21
-	VMOVDQU32        224(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 140(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 172(AX), Y21, Y13
-	VMOVDQU32        192(SI)(BX*1), Y21
-	VMOVDQU32        224(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 204(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 236(AX), Y18, Y17
-	VBROADCASTI32X4  74(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  74(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        256(SI), Y21
-	VMOVDQU32        288(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 16(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 48(AX), Y21, Y5
-	VMOVDQU32        256(SI)(CX*1), Y21
-	VMOVDQU32        288(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 80(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 112(AX), Y21, Y9
-	VMOVDQU32        256(SI)(DX*1), Y21
-	VMOVDQU32        288(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 144(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 176(AX), Y21, Y13
-	VMOVDQU32        256(SI)(BX*1), Y21
-	VMOVDQU32        288(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 208(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 240(AX), Y18, Y17
-	VBROADCASTI32X4  92(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  92(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        320(SI), Y21
-	VMOVDQU32        352(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 20(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 52(AX), Y21, Y5
-	VMOVDQU32        320(SI)(CX*1), Y21
-	VMOVDQU32        352(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 84(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 116(AX), Y21, Y9
-	VMOVDQU32        320(SI)(DX*1), Y21
-	VMOVDQU32        352(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 148(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 180(AX), Y21, Y13
-	VMOVDQU32        320(SI)(BX*1), Y21
-	VMOVDQU32        352(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 212(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 244(AX), Y18, Y17
-	VBROADCASTI32X4  110(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  110(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        384(SI), Y21
-	VMOVDQU32        416(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 24(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 56(AX), Y21, Y5
-	VMOVDQU32        384(SI)(CX*1), Y21
-	VMOVDQU32        416(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 88(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 120(AX), Y21, Y9
-	VMOVDQU32        384(SI)(DX*1), Y21
-	VMOVDQU32        416(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 152(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 184(AX), Y21, Y13
-	VMOVDQU32        384(SI)(BX*1), Y21
-	VMOVDQU32        416(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 216(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 248(AX), Y18, Y17
-	VBROADCASTI32X4  128(R9), Y18
-	VPSRLVD          high<>+0(SB), Y18, Y18
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
-	VBROADCASTI32X4  levels<>+0(SB), Y19
-	VPSHUFB          Y18, Y19, Y18
-	VBROADCASTI32X4  128(R10), Y19
-	VPSRLVD          high<>+0(SB), Y19, Y19
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
-	VBROADCASTI32X4  levels<>+0(SB), Y21
-	VPSHUFB          Y19, Y21, Y19
-	VMOVDQU32        448(SI), Y21
-	VMOVDQU32        480(SI), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 28(AX), Y23, Y4
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 60(AX), Y21, Y5
-	VMOVDQU32        448(SI)(CX*1), Y21
-	VMOVDQU32        480(SI)(CX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 92(AX), Y23, Y8
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 124(AX), Y21, Y9
-	VMOVDQU32        448(SI)(DX*1), Y21
-	VMOVDQU32        480(SI)(DX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y23
-	VFMADD231PS.BCST 156(AX), Y23, Y12
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y19, Y23
-	VPSLLD           $0x08, Y23, Y21
-	VPDPBUSD         Y22, Y19, Y21
-	VCVTDQ2PS        Y21, Y21
-	VFMADD231PS.BCST 188(AX), Y21, Y13
-	VMOVDQU32        448(SI)(BX*1), Y21
-	VMOVDQU32        480(SI)(BX*1), Y22
-	VPXORD           Y23, Y23, Y23
-	VPDPBUSD         Y21, Y18, Y23
-	VPSLLD           $0x08, Y23, Y23
-	VPDPBUSD         Y22, Y18, Y23
-	VCVTDQ2PS        Y23, Y18
-	VFMADD231PS.BCST 220(AX), Y18, Y16
-	VPXORD           Y18, Y18, Y18
-	VPDPBUSD         Y21, Y19, Y18
-	VPSLLD           $0x08, Y18, Y18
-	VPDPBUSD         Y22, Y19, Y18
-	VCVTDQ2PS        Y18, Y18
-	VFMADD231PS.BCST 252(AX), Y18, Y17
-	ADDQ             $+144, R9
-	ADDQ             $+144, R10
-	ADDQ             $+512, SI
-	ADDQ             $+32, DI
-	ADDQ             $+32, R8
-	TESTQ            R11, R11
-	JNE              groups91
-
-rest89:
-	MOVQ n+40(FP), R11
-	ANDQ $+7, R11
-
-block93:
-	DECQ            R11
-	JLT             end94
-	VPBROADCASTW    (R9), X18
-	VCVTPH2PS       X18, Y18
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y18, Y2
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y18, Y6
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y18, Y10
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y18, Y14
-	VPBROADCASTW    (R10), X19
-	VCVTPH2PS       X19, Y19
-	VMOVSS          (R8), X20
-	VFMADD231PS     Y20, Y19, Y3
-	VMOVSS          (R8)(CX*1), X20
-	VFMADD231PS     Y20, Y19, Y7
-	VMOVSS          (R8)(DX*1), X20
-	VFMADD231PS     Y20, Y19, Y11
-	VMOVSS          (R8)(BX*1), X20
-	VFMADD231PS     Y20, Y19, Y15
-	VBROADCASTI32X4 2(R9), Y21
-	VPSRLVD         high<>+0(SB), Y21, Y21
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y21, Y21
-	VBROADCASTI32X4 levels<>+0(SB), Y22
-	VPSHUFB         Y21, Y22, Y21
-	VBROADCASTI32X4 2(R10), Y22
-	VPSRLVD         high<>+0(SB), Y22, Y22
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y22, Y22
-	VBROADCASTI32X4 levels<>+0(SB), Y23
-	VPSHUFB         Y22, Y23, Y22
-	VMOVDQU32       (SI), Y23
-	VMOVDQU32       32(SI), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y4
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y5
-	VMOVDQU32       (SI)(CX*1), Y23
-	VMOVDQU32       32(SI)(CX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(CX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y8
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(CX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       (SI)(DX*1), Y23
-	VMOVDQU32       32(SI)(DX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y25
-	VMULPS.BCST     (DI)(DX*1), Y18, Y26
-	VFMADD231PS     Y26, Y25, Y12
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y22, Y25
-	VPSLLD          $0x08, Y25, Y23
-	VPDPBUSD        Y24, Y22, Y23
-	VCVTDQ2PS       Y23, Y23
-	VMULPS.BCST     (DI)(DX*1), Y19, Y24
-	VFMADD231PS     Y24, Y23, Y13
-	VMOVDQU32       (SI)(BX*1), Y23
-	VMOVDQU32       32(SI)(BX*1), Y24
-	VPXORD          Y25, Y25, Y25
-	VPDPBUSD        Y23, Y21, Y25
-	VPSLLD          $0x08, Y25, Y25
-	VPDPBUSD        Y24, Y21, Y25
-	VCVTDQ2PS       Y25, Y21
-	VMULPS.BCST     (DI)(BX*1), Y18, Y18
-	VFMADD231PS     Y18, Y21, Y16
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        Y23, Y22, Y18
-	VPSLLD          $0x08, Y18, Y18
-	VPDPBUSD        Y24, Y22, Y18
-	VCVTDQ2PS       Y18, Y18
-	VMULPS.BCST     (DI)(BX*1), Y19, Y19
-	VFMADD231PS     Y19, Y18, Y17
+block53:
+	DECQ            DX
+	JLT             end54
+	VPBROADCASTW    (CX), X0
+	VPINSRW         $0x01, (CX)(BX*1), X0, X0
+	VPINSRW         $0x02, (CX)(BX*2), X0, X0
+	VPINSRW         $0x03, (CX)(SI*1), X0, X0
+	VPINSRW         $0x04, (R8), X0, X0
+	VPINSRW         $0x05, (R8)(BX*1), X0, X0
+	VPINSRW         $0x06, (R8)(BX*2), X0, X0
+	VPINSRW         $0x07, (R8)(SI*1), X0, X0
+	VPBROADCASTW    (R9), X1
+	VPINSRW         $0x01, (R9)(BX*1), X1, X1
+	VPINSRW         $0x02, (R9)(BX*2), X1, X1
+	VPINSRW         $0x03, (R9)(SI*1), X1, X1
+	VPINSRW         $0x04, (R10), X1, X1
+	VPINSRW         $0x05, (R10)(BX*1), X1, X1
+	VPINSRW         $0x06, (R10)(BX*2), X1, X1
+	VPINSRW         $0x07, (R10)(SI*1), X1, X1
+	VINSERTI128     $0x01, X1, Y0, Y1
+	VCVTPH2PS       Y1, Z1
+	VMOVUPS         Z1, 512(AX)
+	VMULPS.BCST     c4_c3000000<>+0(SB), Z1, Z1
+	VMOVUPS         Z1, 576(AX)
+	VBROADCASTI32X4 levels<>+0(SB), Z1
+	VMOVDQU32       2(CX), X2
+	VBROADCASTI32X4 2(R8), K1, Z2
+	VBROADCASTI32X4 2(R9), K2, Z2
+	VBROADCASTI32X4 2(R10), K3, Z2
+	VMOVDQU32       2(CX)(BX*1), X3
+	VBROADCASTI32X4 2(R8)(BX*1), K1, Z3
+	VBROADCASTI32X4 2(R9)(BX*1), K2, Z3
+	VBROADCASTI32X4 2(R10)(BX*1), K3, Z3
+	VMOVDQU32       2(CX)(BX*2), X4
+	VBROADCASTI32X4 2(R8)(BX*2), K1, Z4
+	VBROADCASTI32X4 2(R9)(BX*2), K2, Z4
+	VBROADCASTI32X4 2(R10)(BX*2), K3, Z4
+	VMOVDQU32       2(CX)(SI*1), X5
+	VBROADCASTI32X4 2(R8)(SI*1), K1, Z5
+	VBROADCASTI32X4 2(R9)(SI*1), K2, Z5
+	VBROADCASTI32X4 2(R10)(SI*1), K3, Z5
+	VPUNPCKLDQ      Z3, Z2, Z6
+	VPUNPCKHDQ      Z3, Z2, Z2
+	VPUNPCKLDQ      Z5, Z4, Z3
+	VPUNPCKHDQ      Z5, Z4, Z4
+	VPUNPCKLQDQ     Z3, Z6, Z5
+	VPUNPCKHQDQ     Z3, Z6, Z3
+	VPUNPCKLQDQ     Z4, Z2, Z6
+	VPUNPCKHQDQ     Z4, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z7
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z6, Z8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z9
+	VPSHUFB         Z4, Z1, Z4
+	VPSHUFB         Z7, Z1, Z7
+	VPSHUFB         Z8, Z1, Z8
+	VPSHUFB         Z9, Z1, Z9
+	VMOVDQU32       Z4, (AX)
+	VMOVDQU32       Z7, 64(AX)
+	VMOVDQU32       Z8, 128(AX)
+	VMOVDQU32       Z9, 192(AX)
+	VPSRLW          $0x04, Z5, Z4
+	VPSRLW          $0x04, Z3, Z3
+	VPSRLW          $0x04, Z6, Z5
+	VPSRLW          $0x04, Z2, Z2
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z4, Z4
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z3, Z3
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z5, Z5
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Z2, Z2
+	VPSHUFB         Z4, Z1, Z4
+	VPSHUFB         Z3, Z1, Z3
+	VPSHUFB         Z5, Z1, Z5
+	VPSHUFB         Z2, Z1, Z1
+	VMOVDQU32       Z4, 256(AX)
+	VMOVDQU32       Z3, 320(AX)
+	VMOVDQU32       Z5, 384(AX)
+	VMOVDQU32       Z1, 448(AX)
+	ADDQ            $+640, AX
+	ADDQ            $+18, CX
+	ADDQ            $+18, R8
 	ADDQ            $+18, R9
 	ADDQ            $+18, R10
-	ADDQ            $+64, SI
-	ADDQ            $+4, DI
+	JMP             block53
+
+end54:
+	VZEROUPPER
+	RET
+
+// func dotFixedIQ4_NLVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3
+TEXT ·dotFixedIQ4_NLVNNI(SB), NOSPLIT, $0-48
+	MOVQ      c+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      columns+24(FP), BX
+	MOVQ      ldb+40(FP), SI
+	VMOVDQU32 each<>+0(SB), Z0
+	VMOVDQU32 each<>+64(SB), Z1
+	VMOVDQU32 each<>+128(SB), Z2
+	VMOVDQU32 each<>+192(SB), Z3
+
+column55:
+	DECQ   BX
+	JLT    end57
+	MOVQ   DX, R10
+	MOVQ   n+32(FP), R9
+	IMUL3Q $+1, R9, R9
+	MOVQ   CX, DI
+	LEAQ   1(R9), R8
+	ANDQ   $-2, R8
+	SHLQ   $0x06, R8
+	ADDQ   CX, R8
+	LEAQ   (R8)(R9*4), R9
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y6, Y6, Y6
+	VPXORD Z7, Z7, Z7
+	MOVQ   n+32(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest56
+
+groups58:
+	VPBROADCASTW    (R10), X8
+	VPINSRW         $0x01, 18(R10), X8, X8
+	VPINSRW         $0x02, 36(R10), X8, X8
+	VPINSRW         $0x03, 54(R10), X8, X8
+	VPINSRW         $0x04, 72(R10), X8, X8
+	VPINSRW         $0x05, 90(R10), X8, X8
+	VPINSRW         $0x06, 108(R10), X8, X8
+	VPINSRW         $0x07, 126(R10), X8, X8
+	VCVTPH2PS       X8, Y8
+	VMOVUPS         (R8), Y9
+	VMULPS          Y8, Y9, Y9
+	VFMADD231PS     (R9), Y8, Y7
+	VBROADCASTI32X4 2(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 levels<>+0(SB), Y11
+	VPSHUFB         Y8, Y11, Y8
+	VBROADCASTI32X4 20(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	VBROADCASTI32X4 levels<>+0(SB), Y12
+	VPSHUFB         Y11, Y12, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z0, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        64(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 38(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 levels<>+0(SB), Y11
+	VPSHUFB         Y8, Y11, Y8
+	VBROADCASTI32X4 56(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	VBROADCASTI32X4 levels<>+0(SB), Y12
+	VPSHUFB         Y11, Y12, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z1, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        128(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        192(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	VBROADCASTI32X4 74(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 levels<>+0(SB), Y11
+	VPSHUFB         Y8, Y11, Y8
+	VBROADCASTI32X4 92(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	VBROADCASTI32X4 levels<>+0(SB), Y12
+	VPSHUFB         Y11, Y12, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z2, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        320(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z4
+	VBROADCASTI32X4 110(R10), Y8
+	VPSRLVD         high<>+0(SB), Y8, Y8
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y8, Y8
+	VBROADCASTI32X4 levels<>+0(SB), Y11
+	VPSHUFB         Y8, Y11, Y8
+	VBROADCASTI32X4 128(R10), Y11
+	VPSRLVD         high<>+0(SB), Y11, Y11
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y11, Y11
+	VBROADCASTI32X4 levels<>+0(SB), Y12
+	VPSHUFB         Y11, Y12, Y11
+	VINSERTI64X4    $0x01, Y11, Z8, Z11
+	VPERMPS         Z9, Z3, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        384(DI), Z11, Z13
+	VPSLLD          $0x08, Z13, Z13
+	VPDPBUSD        448(DI), Z11, Z13
+	VCVTDQ2PS       Z13, Z11
+	VFMADD231PS     Z12, Z11, Z5
+	ADDQ            $+144, R10
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, R9
+	DECQ            R11
+	JNE             groups58
+
+rest56:
+	MOVQ n+32(FP), R11
+	MOVQ $+32, R12
+	ANDQ $+7, R11
+
+block59:
+	DECQ            R11
+	JLT             end60
+	VPBROADCASTW    (R10), X8
+	VCVTPH2PS       X8, Y8
+	VMOVSS          (R9), X10
+	VFMADD231PS     Y10, Y8, Y7
+	VBROADCASTI32X4 2(R10), Y9
+	VPSRLVD         high<>+0(SB), Y9, Y9
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y9, Y9
+	VBROADCASTI32X4 levels<>+0(SB), Y11
+	VPSHUFB         Y9, Y11, Y9
+	VMULPS.BCST     (R8), Y8, Y8
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        (DI), Y9, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        64(DI), Y9, Y11
+	VCVTDQ2PS       Y11, Y9
+	VFMADD231PS     Y8, Y9, Y6
+	ADDQ            $+18, R10
+	ADDQ            R12, DI
+	XORQ            $+64, R12
 	ADDQ            $+4, R8
-	JMP             block93
+	ADDQ            $+4, R9
+	JMP             block59
 
-end94:
-	MOVQ             16(SP), SI
-	LEAQ             4(SI), DI
-	CMPQ             8(SP), $+1
-	CMOVQEQ          SI, DI
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y2, Y4
-	VEXTRACTF32X4    $0x01, Y4, X2
-	VADDPS           X2, X4, X2
-	VPSHUFD          $0x4e, X2, X4
-	VADDPS           X4, X2, X2
-	VPSHUFD          $0xb1, X2, X4
-	VADDPS           X4, X2, X2
-	VMOVSS           X2, (SI)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y3, Y5
-	VEXTRACTF32X4    $0x01, Y5, X2
-	VADDPS           X2, X5, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)
-	MOVQ             24(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y6, Y8
-	VEXTRACTF32X4    $0x01, Y8, X2
-	VADDPS           X2, X8, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y9
-	VEXTRACTF32X4    $0x01, Y9, X2
-	VADDPS           X2, X9, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             32(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y12
-	VEXTRACTF32X4    $0x01, Y12, X2
-	VADDPS           X2, X12, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y13
-	VEXTRACTF32X4    $0x01, Y13, X2
-	VADDPS           X2, X13, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	MOVQ             40(SP), R8
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y14, Y16
-	VEXTRACTF32X4    $0x01, Y16, X2
-	VADDPS           X2, X16, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (SI)(R8*1)
-	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y15, Y17
-	VEXTRACTF32X4    $0x01, Y17, X2
-	VADDPS           X2, X17, X2
-	VPSHUFD          $0x4e, X2, X3
-	VADDPS           X3, X2, X2
-	VPSHUFD          $0xb1, X2, X3
-	VADDPS           X3, X2, X2
-	VMOVSS           X2, (DI)(R8*1)
-	ADDQ             $+8, 16(SP)
-	MOVQ             ldb+64(FP), SI
-	IMUL3Q           $+2, SI, SI
-	ADDQ             SI, (SP)
-	SUBQ             $+2, 8(SP)
-	MOVQ             (SP), R9
-	MOVQ             (SP), R10
-	MOVQ             ldb+64(FP), SI
-	ADDQ             SI, R10
-	CMPQ             8(SP), $+1
-	CMOVQEQ          (SP), R10
-	CMPQ             8(SP), $+0
-	JG               column88
+end60:
+	VADDPS           Z4, Z5, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VADDPS           Y6, Y4, Y4
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, AX
+	ADDQ             SI, DX
+	JMP              column55
 
-end90:
+end57:
+	VZEROUPPER
+	RET
+
+// func dotPanel1VNNI(c *byte, a *byte, s *byte, u *byte, p *byte, ahead uintptr, m int, n int, k int, ldc int, lda int, step int, add int)
+// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, BMI2, MMX+
+TEXT ·dotPanel1VNNI(SB), NOSPLIT, $0-104
+	MOVQ   a+8(FP), AX
+	MOVQ   s+16(FP), CX
+	MOVQ   u+24(FP), DX
+	MOVQ   p+32(FP), BX
+	MOVQ   ahead+40(FP), SI
+	MOVQ   k+64(FP), DI
+	MOVQ   lda+80(FP), R8
+	MOVQ   step+88(FP), R9
+	MOVQ   m+48(FP), R10
+	CMPQ   R10, $+8
+	JNE    rows62
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   $+32, R15
+
+run63:
+	DECQ DI
+	JLT  done65
+	XORQ R14, R14
+
+line64:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line64
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z8
+	VMOVDQU32        64(BX), Z9
+	VMOVDQU32        128(BX), Z10
+	VMOVDQU32        192(BX), Z11
+	VMOVDQU32        256(BX), Z12
+	VMOVDQU32        320(BX), Z13
+	VMOVDQU32        384(BX), Z14
+	VMOVDQU32        448(BX), Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPXORD           Z20, Z20, Z20
+	VPXORD           Z21, Z21, Z21
+	VPXORD           Z22, Z22, Z22
+	VPXORD           Z23, Z23, Z23
+	VPDPBUSD.BCST    (AX), Z8, Z16
+	VPDPBUSD.BCST    (AX)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    (AX)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    (AX)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    (R11), Z8, Z20
+	VPDPBUSD.BCST    (R11)(R8*1), Z8, Z21
+	VPDPBUSD.BCST    (R11)(R8*2), Z8, Z22
+	VPDPBUSD.BCST    (R11)(R10*1), Z8, Z23
+	VPDPBUSD.BCST    4(AX), Z9, Z16
+	VPDPBUSD.BCST    4(AX)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    4(AX)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    4(AX)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    4(R11), Z9, Z20
+	VPDPBUSD.BCST    4(R11)(R8*1), Z9, Z21
+	VPDPBUSD.BCST    4(R11)(R8*2), Z9, Z22
+	VPDPBUSD.BCST    4(R11)(R10*1), Z9, Z23
+	VPDPBUSD.BCST    8(AX), Z10, Z16
+	VPDPBUSD.BCST    8(AX)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    8(AX)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    8(AX)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    8(R11), Z10, Z20
+	VPDPBUSD.BCST    8(R11)(R8*1), Z10, Z21
+	VPDPBUSD.BCST    8(R11)(R8*2), Z10, Z22
+	VPDPBUSD.BCST    8(R11)(R10*1), Z10, Z23
+	VPDPBUSD.BCST    12(AX), Z11, Z16
+	VPDPBUSD.BCST    12(AX)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    12(AX)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    12(AX)(R10*1), Z11, Z19
+	VPDPBUSD.BCST    12(R11), Z11, Z20
+	VPDPBUSD.BCST    12(R11)(R8*1), Z11, Z21
+	VPDPBUSD.BCST    12(R11)(R8*2), Z11, Z22
+	VPDPBUSD.BCST    12(R11)(R10*1), Z11, Z23
+	VPDPBUSD.BCST    16(AX), Z12, Z16
+	VPDPBUSD.BCST    16(AX)(R8*1), Z12, Z17
+	VPDPBUSD.BCST    16(AX)(R8*2), Z12, Z18
+	VPDPBUSD.BCST    16(AX)(R10*1), Z12, Z19
+	VPDPBUSD.BCST    16(R11), Z12, Z20
+	VPDPBUSD.BCST    16(R11)(R8*1), Z12, Z21
+	VPDPBUSD.BCST    16(R11)(R8*2), Z12, Z22
+	VPDPBUSD.BCST    16(R11)(R10*1), Z12, Z23
+	VPDPBUSD.BCST    20(AX), Z13, Z16
+	VPDPBUSD.BCST    20(AX)(R8*1), Z13, Z17
+	VPDPBUSD.BCST    20(AX)(R8*2), Z13, Z18
+	VPDPBUSD.BCST    20(AX)(R10*1), Z13, Z19
+	VPDPBUSD.BCST    20(R11), Z13, Z20
+	VPDPBUSD.BCST    20(R11)(R8*1), Z13, Z21
+	VPDPBUSD.BCST    20(R11)(R8*2), Z13, Z22
+	VPDPBUSD.BCST    20(R11)(R10*1), Z13, Z23
+	VPDPBUSD.BCST    24(AX), Z14, Z16
+	VPDPBUSD.BCST    24(AX)(R8*1), Z14, Z17
+	VPDPBUSD.BCST    24(AX)(R8*2), Z14, Z18
+	VPDPBUSD.BCST    24(AX)(R10*1), Z14, Z19
+	VPDPBUSD.BCST    24(R11), Z14, Z20
+	VPDPBUSD.BCST    24(R11)(R8*1), Z14, Z21
+	VPDPBUSD.BCST    24(R11)(R8*2), Z14, Z22
+	VPDPBUSD.BCST    24(R11)(R10*1), Z14, Z23
+	VPDPBUSD.BCST    28(AX), Z15, Z16
+	VPDPBUSD.BCST    28(AX)(R8*1), Z15, Z17
+	VPDPBUSD.BCST    28(AX)(R8*2), Z15, Z18
+	VPDPBUSD.BCST    28(AX)(R10*1), Z15, Z19
+	VPDPBUSD.BCST    28(R11), Z15, Z20
+	VPDPBUSD.BCST    28(R11)(R8*1), Z15, Z21
+	VPDPBUSD.BCST    28(R11)(R8*2), Z15, Z22
+	VPDPBUSD.BCST    28(R11)(R10*1), Z15, Z23
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPSLLD           $0x08, Z18, Z18
+	VPSLLD           $0x08, Z19, Z19
+	VPSLLD           $0x08, Z20, Z20
+	VPSLLD           $0x08, Z21, Z21
+	VPSLLD           $0x08, Z22, Z22
+	VPSLLD           $0x08, Z23, Z23
+	VPDPBUSD.BCST    64(AX), Z8, Z16
+	VPDPBUSD.BCST    64(AX)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    64(AX)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    64(AX)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    64(R11), Z8, Z20
+	VPDPBUSD.BCST    64(R11)(R8*1), Z8, Z21
+	VPDPBUSD.BCST    64(R11)(R8*2), Z8, Z22
+	VPDPBUSD.BCST    64(R11)(R10*1), Z8, Z23
+	VPDPBUSD.BCST    68(AX), Z9, Z16
+	VPDPBUSD.BCST    68(AX)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    68(AX)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    68(AX)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    68(R11), Z9, Z20
+	VPDPBUSD.BCST    68(R11)(R8*1), Z9, Z21
+	VPDPBUSD.BCST    68(R11)(R8*2), Z9, Z22
+	VPDPBUSD.BCST    68(R11)(R10*1), Z9, Z23
+	VPDPBUSD.BCST    72(AX), Z10, Z16
+	VPDPBUSD.BCST    72(AX)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    72(AX)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    72(AX)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    72(R11), Z10, Z20
+	VPDPBUSD.BCST    72(R11)(R8*1), Z10, Z21
+	VPDPBUSD.BCST    72(R11)(R8*2), Z10, Z22
+	VPDPBUSD.BCST    72(R11)(R10*1), Z10, Z23
+	VPDPBUSD.BCST    76(AX), Z11, Z16
+	VPDPBUSD.BCST    76(AX)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    76(AX)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    76(AX)(R10*1), Z11, Z19
+	VPDPBUSD.BCST    76(R11), Z11, Z20
+	VPDPBUSD.BCST    76(R11)(R8*1), Z11, Z21
+	VPDPBUSD.BCST    76(R11)(R8*2), Z11, Z22
+	VPDPBUSD.BCST    76(R11)(R10*1), Z11, Z23
+	VPDPBUSD.BCST    80(AX), Z12, Z16
+	VPDPBUSD.BCST    80(AX)(R8*1), Z12, Z17
+	VPDPBUSD.BCST    80(AX)(R8*2), Z12, Z18
+	VPDPBUSD.BCST    80(AX)(R10*1), Z12, Z19
+	VPDPBUSD.BCST    80(R11), Z12, Z20
+	VPDPBUSD.BCST    80(R11)(R8*1), Z12, Z21
+	VPDPBUSD.BCST    80(R11)(R8*2), Z12, Z22
+	VPDPBUSD.BCST    80(R11)(R10*1), Z12, Z23
+	VPDPBUSD.BCST    84(AX), Z13, Z16
+	VPDPBUSD.BCST    84(AX)(R8*1), Z13, Z17
+	VPDPBUSD.BCST    84(AX)(R8*2), Z13, Z18
+	VPDPBUSD.BCST    84(AX)(R10*1), Z13, Z19
+	VPDPBUSD.BCST    84(R11), Z13, Z20
+	VPDPBUSD.BCST    84(R11)(R8*1), Z13, Z21
+	VPDPBUSD.BCST    84(R11)(R8*2), Z13, Z22
+	VPDPBUSD.BCST    84(R11)(R10*1), Z13, Z23
+	VPDPBUSD.BCST    88(AX), Z14, Z16
+	VPDPBUSD.BCST    88(AX)(R8*1), Z14, Z17
+	VPDPBUSD.BCST    88(AX)(R8*2), Z14, Z18
+	VPDPBUSD.BCST    88(AX)(R10*1), Z14, Z19
+	VPDPBUSD.BCST    88(R11), Z14, Z20
+	VPDPBUSD.BCST    88(R11)(R8*1), Z14, Z21
+	VPDPBUSD.BCST    88(R11)(R8*2), Z14, Z22
+	VPDPBUSD.BCST    88(R11)(R10*1), Z14, Z23
+	VPDPBUSD.BCST    92(AX), Z15, Z16
+	VPDPBUSD.BCST    92(AX)(R8*1), Z15, Z17
+	VPDPBUSD.BCST    92(AX)(R8*2), Z15, Z18
+	VPDPBUSD.BCST    92(AX)(R10*1), Z15, Z19
+	VPDPBUSD.BCST    92(R11), Z15, Z20
+	VPDPBUSD.BCST    92(R11)(R8*1), Z15, Z21
+	VPDPBUSD.BCST    92(R11)(R8*2), Z15, Z22
+	VPDPBUSD.BCST    92(R11)(R10*1), Z15, Z23
+	VMOVUPS          512(BX), Z8
+	VMOVUPS          576(BX), Z9
+	VMULPS.BCST      (CX), Z8, Z10
+	VFMADD231PS.BCST (DX), Z9, Z0
+	VCVTDQ2PS        Z16, Z11
+	VFMADD231PS      Z10, Z11, Z0
+	VMULPS.BCST      (CX)(R8*1), Z8, Z10
+	VFMADD231PS.BCST (DX)(R8*1), Z9, Z1
+	VCVTDQ2PS        Z17, Z11
+	VFMADD231PS      Z10, Z11, Z1
+	VMULPS.BCST      (CX)(R8*2), Z8, Z10
+	VFMADD231PS.BCST (DX)(R8*2), Z9, Z2
+	VCVTDQ2PS        Z18, Z11
+	VFMADD231PS      Z10, Z11, Z2
+	VMULPS.BCST      (CX)(R10*1), Z8, Z10
+	VFMADD231PS.BCST (DX)(R10*1), Z9, Z3
+	VCVTDQ2PS        Z19, Z11
+	VFMADD231PS      Z10, Z11, Z3
+	VMULPS.BCST      (R12), Z8, Z10
+	VFMADD231PS.BCST (R13), Z9, Z4
+	VCVTDQ2PS        Z20, Z11
+	VFMADD231PS      Z10, Z11, Z4
+	VMULPS.BCST      (R12)(R8*1), Z8, Z10
+	VFMADD231PS.BCST (R13)(R8*1), Z9, Z5
+	VCVTDQ2PS        Z21, Z11
+	VFMADD231PS      Z10, Z11, Z5
+	VMULPS.BCST      (R12)(R8*2), Z8, Z10
+	VFMADD231PS.BCST (R13)(R8*2), Z9, Z6
+	VCVTDQ2PS        Z22, Z11
+	VFMADD231PS      Z10, Z11, Z6
+	VMULPS.BCST      (R12)(R10*1), Z8, Z8
+	VFMADD231PS.BCST (R13)(R10*1), Z9, Z7
+	VCVTDQ2PS        Z23, Z9
+	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run63
+
+done65:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store66
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      CX, DX
+
+store66:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows62:
+	CMPQ   R10, $+7
+	JNE    rows67
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	MOVQ   $+32, R15
+
+run68:
+	DECQ DI
+	JLT  done70
+	XORQ R14, R14
+
+line69:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line69
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z7
+	VMOVDQU32        64(BX), Z8
+	VMOVDQU32        128(BX), Z9
+	VMOVDQU32        192(BX), Z10
+	VMOVDQU32        256(BX), Z11
+	VMOVDQU32        320(BX), Z12
+	VMOVDQU32        384(BX), Z13
+	VMOVDQU32        448(BX), Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPXORD           Z20, Z20, Z20
+	VPXORD           Z21, Z21, Z21
+	VPDPBUSD.BCST    (AX), Z7, Z15
+	VPDPBUSD.BCST    (AX)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    (AX)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    (AX)(R10*1), Z7, Z18
+	VPDPBUSD.BCST    (R11), Z7, Z19
+	VPDPBUSD.BCST    (R11)(R8*1), Z7, Z20
+	VPDPBUSD.BCST    (R11)(R8*2), Z7, Z21
+	VPDPBUSD.BCST    4(AX), Z8, Z15
+	VPDPBUSD.BCST    4(AX)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    4(AX)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    4(AX)(R10*1), Z8, Z18
+	VPDPBUSD.BCST    4(R11), Z8, Z19
+	VPDPBUSD.BCST    4(R11)(R8*1), Z8, Z20
+	VPDPBUSD.BCST    4(R11)(R8*2), Z8, Z21
+	VPDPBUSD.BCST    8(AX), Z9, Z15
+	VPDPBUSD.BCST    8(AX)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    8(AX)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    8(AX)(R10*1), Z9, Z18
+	VPDPBUSD.BCST    8(R11), Z9, Z19
+	VPDPBUSD.BCST    8(R11)(R8*1), Z9, Z20
+	VPDPBUSD.BCST    8(R11)(R8*2), Z9, Z21
+	VPDPBUSD.BCST    12(AX), Z10, Z15
+	VPDPBUSD.BCST    12(AX)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    12(AX)(R8*2), Z10, Z17
+	VPDPBUSD.BCST    12(AX)(R10*1), Z10, Z18
+	VPDPBUSD.BCST    12(R11), Z10, Z19
+	VPDPBUSD.BCST    12(R11)(R8*1), Z10, Z20
+	VPDPBUSD.BCST    12(R11)(R8*2), Z10, Z21
+	VPDPBUSD.BCST    16(AX), Z11, Z15
+	VPDPBUSD.BCST    16(AX)(R8*1), Z11, Z16
+	VPDPBUSD.BCST    16(AX)(R8*2), Z11, Z17
+	VPDPBUSD.BCST    16(AX)(R10*1), Z11, Z18
+	VPDPBUSD.BCST    16(R11), Z11, Z19
+	VPDPBUSD.BCST    16(R11)(R8*1), Z11, Z20
+	VPDPBUSD.BCST    16(R11)(R8*2), Z11, Z21
+	VPDPBUSD.BCST    20(AX), Z12, Z15
+	VPDPBUSD.BCST    20(AX)(R8*1), Z12, Z16
+	VPDPBUSD.BCST    20(AX)(R8*2), Z12, Z17
+	VPDPBUSD.BCST    20(AX)(R10*1), Z12, Z18
+	VPDPBUSD.BCST    20(R11), Z12, Z19
+	VPDPBUSD.BCST    20(R11)(R8*1), Z12, Z20
+	VPDPBUSD.BCST    20(R11)(R8*2), Z12, Z21
+	VPDPBUSD.BCST    24(AX), Z13, Z15
+	VPDPBUSD.BCST    24(AX)(R8*1), Z13, Z16
+	VPDPBUSD.BCST    24(AX)(R8*2), Z13, Z17
+	VPDPBUSD.BCST    24(AX)(R10*1), Z13, Z18
+	VPDPBUSD.BCST    24(R11), Z13, Z19
+	VPDPBUSD.BCST    24(R11)(R8*1), Z13, Z20
+	VPDPBUSD.BCST    24(R11)(R8*2), Z13, Z21
+	VPDPBUSD.BCST    28(AX), Z14, Z15
+	VPDPBUSD.BCST    28(AX)(R8*1), Z14, Z16
+	VPDPBUSD.BCST    28(AX)(R8*2), Z14, Z17
+	VPDPBUSD.BCST    28(AX)(R10*1), Z14, Z18
+	VPDPBUSD.BCST    28(R11), Z14, Z19
+	VPDPBUSD.BCST    28(R11)(R8*1), Z14, Z20
+	VPDPBUSD.BCST    28(R11)(R8*2), Z14, Z21
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPSLLD           $0x08, Z18, Z18
+	VPSLLD           $0x08, Z19, Z19
+	VPSLLD           $0x08, Z20, Z20
+	VPSLLD           $0x08, Z21, Z21
+	VPDPBUSD.BCST    64(AX), Z7, Z15
+	VPDPBUSD.BCST    64(AX)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    64(AX)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    64(AX)(R10*1), Z7, Z18
+	VPDPBUSD.BCST    64(R11), Z7, Z19
+	VPDPBUSD.BCST    64(R11)(R8*1), Z7, Z20
+	VPDPBUSD.BCST    64(R11)(R8*2), Z7, Z21
+	VPDPBUSD.BCST    68(AX), Z8, Z15
+	VPDPBUSD.BCST    68(AX)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    68(AX)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    68(AX)(R10*1), Z8, Z18
+	VPDPBUSD.BCST    68(R11), Z8, Z19
+	VPDPBUSD.BCST    68(R11)(R8*1), Z8, Z20
+	VPDPBUSD.BCST    68(R11)(R8*2), Z8, Z21
+	VPDPBUSD.BCST    72(AX), Z9, Z15
+	VPDPBUSD.BCST    72(AX)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    72(AX)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    72(AX)(R10*1), Z9, Z18
+	VPDPBUSD.BCST    72(R11), Z9, Z19
+	VPDPBUSD.BCST    72(R11)(R8*1), Z9, Z20
+	VPDPBUSD.BCST    72(R11)(R8*2), Z9, Z21
+	VPDPBUSD.BCST    76(AX), Z10, Z15
+	VPDPBUSD.BCST    76(AX)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    76(AX)(R8*2), Z10, Z17
+	VPDPBUSD.BCST    76(AX)(R10*1), Z10, Z18
+	VPDPBUSD.BCST    76(R11), Z10, Z19
+	VPDPBUSD.BCST    76(R11)(R8*1), Z10, Z20
+	VPDPBUSD.BCST    76(R11)(R8*2), Z10, Z21
+	VPDPBUSD.BCST    80(AX), Z11, Z15
+	VPDPBUSD.BCST    80(AX)(R8*1), Z11, Z16
+	VPDPBUSD.BCST    80(AX)(R8*2), Z11, Z17
+	VPDPBUSD.BCST    80(AX)(R10*1), Z11, Z18
+	VPDPBUSD.BCST    80(R11), Z11, Z19
+	VPDPBUSD.BCST    80(R11)(R8*1), Z11, Z20
+	VPDPBUSD.BCST    80(R11)(R8*2), Z11, Z21
+	VPDPBUSD.BCST    84(AX), Z12, Z15
+	VPDPBUSD.BCST    84(AX)(R8*1), Z12, Z16
+	VPDPBUSD.BCST    84(AX)(R8*2), Z12, Z17
+	VPDPBUSD.BCST    84(AX)(R10*1), Z12, Z18
+	VPDPBUSD.BCST    84(R11), Z12, Z19
+	VPDPBUSD.BCST    84(R11)(R8*1), Z12, Z20
+	VPDPBUSD.BCST    84(R11)(R8*2), Z12, Z21
+	VPDPBUSD.BCST    88(AX), Z13, Z15
+	VPDPBUSD.BCST    88(AX)(R8*1), Z13, Z16
+	VPDPBUSD.BCST    88(AX)(R8*2), Z13, Z17
+	VPDPBUSD.BCST    88(AX)(R10*1), Z13, Z18
+	VPDPBUSD.BCST    88(R11), Z13, Z19
+	VPDPBUSD.BCST    88(R11)(R8*1), Z13, Z20
+	VPDPBUSD.BCST    88(R11)(R8*2), Z13, Z21
+	VPDPBUSD.BCST    92(AX), Z14, Z15
+	VPDPBUSD.BCST    92(AX)(R8*1), Z14, Z16
+	VPDPBUSD.BCST    92(AX)(R8*2), Z14, Z17
+	VPDPBUSD.BCST    92(AX)(R10*1), Z14, Z18
+	VPDPBUSD.BCST    92(R11), Z14, Z19
+	VPDPBUSD.BCST    92(R11)(R8*1), Z14, Z20
+	VPDPBUSD.BCST    92(R11)(R8*2), Z14, Z21
+	VMOVUPS          512(BX), Z7
+	VMOVUPS          576(BX), Z8
+	VMULPS.BCST      (CX), Z7, Z9
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VCVTDQ2PS        Z15, Z10
+	VFMADD231PS      Z9, Z10, Z0
+	VMULPS.BCST      (CX)(R8*1), Z7, Z9
+	VFMADD231PS.BCST (DX)(R8*1), Z8, Z1
+	VCVTDQ2PS        Z16, Z10
+	VFMADD231PS      Z9, Z10, Z1
+	VMULPS.BCST      (CX)(R8*2), Z7, Z9
+	VFMADD231PS.BCST (DX)(R8*2), Z8, Z2
+	VCVTDQ2PS        Z17, Z10
+	VFMADD231PS      Z9, Z10, Z2
+	VMULPS.BCST      (CX)(R10*1), Z7, Z9
+	VFMADD231PS.BCST (DX)(R10*1), Z8, Z3
+	VCVTDQ2PS        Z18, Z10
+	VFMADD231PS      Z9, Z10, Z3
+	VMULPS.BCST      (R12), Z7, Z9
+	VFMADD231PS.BCST (R13), Z8, Z4
+	VCVTDQ2PS        Z19, Z10
+	VFMADD231PS      Z9, Z10, Z4
+	VMULPS.BCST      (R12)(R8*1), Z7, Z9
+	VFMADD231PS.BCST (R13)(R8*1), Z8, Z5
+	VCVTDQ2PS        Z20, Z10
+	VFMADD231PS      Z9, Z10, Z5
+	VMULPS.BCST      (R12)(R8*2), Z7, Z7
+	VFMADD231PS.BCST (R13)(R8*2), Z8, Z6
+	VCVTDQ2PS        Z21, Z8
+	VFMADD231PS      Z7, Z8, Z6
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run68
+
+done70:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store71
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z5, Z5
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z6, Z6
+	ADDQ      CX, DX
+
+store71:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows67:
+	CMPQ   R10, $+6
+	JNE    rows72
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   $+32, R15
+
+run73:
+	DECQ DI
+	JLT  done75
+	XORQ R14, R14
+
+line74:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line74
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z6
+	VMOVDQU32        64(BX), Z7
+	VMOVDQU32        128(BX), Z8
+	VMOVDQU32        192(BX), Z9
+	VMOVDQU32        256(BX), Z10
+	VMOVDQU32        320(BX), Z11
+	VMOVDQU32        384(BX), Z12
+	VMOVDQU32        448(BX), Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPDPBUSD.BCST    (AX), Z6, Z14
+	VPDPBUSD.BCST    (AX)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    (AX)(R8*2), Z6, Z16
+	VPDPBUSD.BCST    (AX)(R10*1), Z6, Z17
+	VPDPBUSD.BCST    (R11), Z6, Z18
+	VPDPBUSD.BCST    (R11)(R8*1), Z6, Z19
+	VPDPBUSD.BCST    4(AX), Z7, Z14
+	VPDPBUSD.BCST    4(AX)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    4(AX)(R8*2), Z7, Z16
+	VPDPBUSD.BCST    4(AX)(R10*1), Z7, Z17
+	VPDPBUSD.BCST    4(R11), Z7, Z18
+	VPDPBUSD.BCST    4(R11)(R8*1), Z7, Z19
+	VPDPBUSD.BCST    8(AX), Z8, Z14
+	VPDPBUSD.BCST    8(AX)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    8(AX)(R8*2), Z8, Z16
+	VPDPBUSD.BCST    8(AX)(R10*1), Z8, Z17
+	VPDPBUSD.BCST    8(R11), Z8, Z18
+	VPDPBUSD.BCST    8(R11)(R8*1), Z8, Z19
+	VPDPBUSD.BCST    12(AX), Z9, Z14
+	VPDPBUSD.BCST    12(AX)(R8*1), Z9, Z15
+	VPDPBUSD.BCST    12(AX)(R8*2), Z9, Z16
+	VPDPBUSD.BCST    12(AX)(R10*1), Z9, Z17
+	VPDPBUSD.BCST    12(R11), Z9, Z18
+	VPDPBUSD.BCST    12(R11)(R8*1), Z9, Z19
+	VPDPBUSD.BCST    16(AX), Z10, Z14
+	VPDPBUSD.BCST    16(AX)(R8*1), Z10, Z15
+	VPDPBUSD.BCST    16(AX)(R8*2), Z10, Z16
+	VPDPBUSD.BCST    16(AX)(R10*1), Z10, Z17
+	VPDPBUSD.BCST    16(R11), Z10, Z18
+	VPDPBUSD.BCST    16(R11)(R8*1), Z10, Z19
+	VPDPBUSD.BCST    20(AX), Z11, Z14
+	VPDPBUSD.BCST    20(AX)(R8*1), Z11, Z15
+	VPDPBUSD.BCST    20(AX)(R8*2), Z11, Z16
+	VPDPBUSD.BCST    20(AX)(R10*1), Z11, Z17
+	VPDPBUSD.BCST    20(R11), Z11, Z18
+	VPDPBUSD.BCST    20(R11)(R8*1), Z11, Z19
+	VPDPBUSD.BCST    24(AX), Z12, Z14
+	VPDPBUSD.BCST    24(AX)(R8*1), Z12, Z15
+	VPDPBUSD.BCST    24(AX)(R8*2), Z12, Z16
+	VPDPBUSD.BCST    24(AX)(R10*1), Z12, Z17
+	VPDPBUSD.BCST    24(R11), Z12, Z18
+	VPDPBUSD.BCST    24(R11)(R8*1), Z12, Z19
+	VPDPBUSD.BCST    28(AX), Z13, Z14
+	VPDPBUSD.BCST    28(AX)(R8*1), Z13, Z15
+	VPDPBUSD.BCST    28(AX)(R8*2), Z13, Z16
+	VPDPBUSD.BCST    28(AX)(R10*1), Z13, Z17
+	VPDPBUSD.BCST    28(R11), Z13, Z18
+	VPDPBUSD.BCST    28(R11)(R8*1), Z13, Z19
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPSLLD           $0x08, Z18, Z18
+	VPSLLD           $0x08, Z19, Z19
+	VPDPBUSD.BCST    64(AX), Z6, Z14
+	VPDPBUSD.BCST    64(AX)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    64(AX)(R8*2), Z6, Z16
+	VPDPBUSD.BCST    64(AX)(R10*1), Z6, Z17
+	VPDPBUSD.BCST    64(R11), Z6, Z18
+	VPDPBUSD.BCST    64(R11)(R8*1), Z6, Z19
+	VPDPBUSD.BCST    68(AX), Z7, Z14
+	VPDPBUSD.BCST    68(AX)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    68(AX)(R8*2), Z7, Z16
+	VPDPBUSD.BCST    68(AX)(R10*1), Z7, Z17
+	VPDPBUSD.BCST    68(R11), Z7, Z18
+	VPDPBUSD.BCST    68(R11)(R8*1), Z7, Z19
+	VPDPBUSD.BCST    72(AX), Z8, Z14
+	VPDPBUSD.BCST    72(AX)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    72(AX)(R8*2), Z8, Z16
+	VPDPBUSD.BCST    72(AX)(R10*1), Z8, Z17
+	VPDPBUSD.BCST    72(R11), Z8, Z18
+	VPDPBUSD.BCST    72(R11)(R8*1), Z8, Z19
+	VPDPBUSD.BCST    76(AX), Z9, Z14
+	VPDPBUSD.BCST    76(AX)(R8*1), Z9, Z15
+	VPDPBUSD.BCST    76(AX)(R8*2), Z9, Z16
+	VPDPBUSD.BCST    76(AX)(R10*1), Z9, Z17
+	VPDPBUSD.BCST    76(R11), Z9, Z18
+	VPDPBUSD.BCST    76(R11)(R8*1), Z9, Z19
+	VPDPBUSD.BCST    80(AX), Z10, Z14
+	VPDPBUSD.BCST    80(AX)(R8*1), Z10, Z15
+	VPDPBUSD.BCST    80(AX)(R8*2), Z10, Z16
+	VPDPBUSD.BCST    80(AX)(R10*1), Z10, Z17
+	VPDPBUSD.BCST    80(R11), Z10, Z18
+	VPDPBUSD.BCST    80(R11)(R8*1), Z10, Z19
+	VPDPBUSD.BCST    84(AX), Z11, Z14
+	VPDPBUSD.BCST    84(AX)(R8*1), Z11, Z15
+	VPDPBUSD.BCST    84(AX)(R8*2), Z11, Z16
+	VPDPBUSD.BCST    84(AX)(R10*1), Z11, Z17
+	VPDPBUSD.BCST    84(R11), Z11, Z18
+	VPDPBUSD.BCST    84(R11)(R8*1), Z11, Z19
+	VPDPBUSD.BCST    88(AX), Z12, Z14
+	VPDPBUSD.BCST    88(AX)(R8*1), Z12, Z15
+	VPDPBUSD.BCST    88(AX)(R8*2), Z12, Z16
+	VPDPBUSD.BCST    88(AX)(R10*1), Z12, Z17
+	VPDPBUSD.BCST    88(R11), Z12, Z18
+	VPDPBUSD.BCST    88(R11)(R8*1), Z12, Z19
+	VPDPBUSD.BCST    92(AX), Z13, Z14
+	VPDPBUSD.BCST    92(AX)(R8*1), Z13, Z15
+	VPDPBUSD.BCST    92(AX)(R8*2), Z13, Z16
+	VPDPBUSD.BCST    92(AX)(R10*1), Z13, Z17
+	VPDPBUSD.BCST    92(R11), Z13, Z18
+	VPDPBUSD.BCST    92(R11)(R8*1), Z13, Z19
+	VMOVUPS          512(BX), Z6
+	VMOVUPS          576(BX), Z7
+	VMULPS.BCST      (CX), Z6, Z8
+	VFMADD231PS.BCST (DX), Z7, Z0
+	VCVTDQ2PS        Z14, Z9
+	VFMADD231PS      Z8, Z9, Z0
+	VMULPS.BCST      (CX)(R8*1), Z6, Z8
+	VFMADD231PS.BCST (DX)(R8*1), Z7, Z1
+	VCVTDQ2PS        Z15, Z9
+	VFMADD231PS      Z8, Z9, Z1
+	VMULPS.BCST      (CX)(R8*2), Z6, Z8
+	VFMADD231PS.BCST (DX)(R8*2), Z7, Z2
+	VCVTDQ2PS        Z16, Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VMULPS.BCST      (CX)(R10*1), Z6, Z8
+	VFMADD231PS.BCST (DX)(R10*1), Z7, Z3
+	VCVTDQ2PS        Z17, Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VMULPS.BCST      (R12), Z6, Z8
+	VFMADD231PS.BCST (R13), Z7, Z4
+	VCVTDQ2PS        Z18, Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VMULPS.BCST      (R12)(R8*1), Z6, Z6
+	VFMADD231PS.BCST (R13)(R8*1), Z7, Z5
+	VCVTDQ2PS        Z19, Z7
+	VFMADD231PS      Z6, Z7, Z5
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run73
+
+done75:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store76
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	ADDQ      CX, DX
+
+store76:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows72:
+	CMPQ   R10, $+5
+	JNE    rows77
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   $+32, R15
+
+run78:
+	DECQ DI
+	JLT  done80
+	XORQ R14, R14
+
+line79:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line79
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z5
+	VMOVDQU32        64(BX), Z6
+	VMOVDQU32        128(BX), Z7
+	VMOVDQU32        192(BX), Z8
+	VMOVDQU32        256(BX), Z9
+	VMOVDQU32        320(BX), Z10
+	VMOVDQU32        384(BX), Z11
+	VMOVDQU32        448(BX), Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPDPBUSD.BCST    (AX), Z5, Z13
+	VPDPBUSD.BCST    (AX)(R8*1), Z5, Z14
+	VPDPBUSD.BCST    (AX)(R8*2), Z5, Z15
+	VPDPBUSD.BCST    (AX)(R10*1), Z5, Z16
+	VPDPBUSD.BCST    (R11), Z5, Z17
+	VPDPBUSD.BCST    4(AX), Z6, Z13
+	VPDPBUSD.BCST    4(AX)(R8*1), Z6, Z14
+	VPDPBUSD.BCST    4(AX)(R8*2), Z6, Z15
+	VPDPBUSD.BCST    4(AX)(R10*1), Z6, Z16
+	VPDPBUSD.BCST    4(R11), Z6, Z17
+	VPDPBUSD.BCST    8(AX), Z7, Z13
+	VPDPBUSD.BCST    8(AX)(R8*1), Z7, Z14
+	VPDPBUSD.BCST    8(AX)(R8*2), Z7, Z15
+	VPDPBUSD.BCST    8(AX)(R10*1), Z7, Z16
+	VPDPBUSD.BCST    8(R11), Z7, Z17
+	VPDPBUSD.BCST    12(AX), Z8, Z13
+	VPDPBUSD.BCST    12(AX)(R8*1), Z8, Z14
+	VPDPBUSD.BCST    12(AX)(R8*2), Z8, Z15
+	VPDPBUSD.BCST    12(AX)(R10*1), Z8, Z16
+	VPDPBUSD.BCST    12(R11), Z8, Z17
+	VPDPBUSD.BCST    16(AX), Z9, Z13
+	VPDPBUSD.BCST    16(AX)(R8*1), Z9, Z14
+	VPDPBUSD.BCST    16(AX)(R8*2), Z9, Z15
+	VPDPBUSD.BCST    16(AX)(R10*1), Z9, Z16
+	VPDPBUSD.BCST    16(R11), Z9, Z17
+	VPDPBUSD.BCST    20(AX), Z10, Z13
+	VPDPBUSD.BCST    20(AX)(R8*1), Z10, Z14
+	VPDPBUSD.BCST    20(AX)(R8*2), Z10, Z15
+	VPDPBUSD.BCST    20(AX)(R10*1), Z10, Z16
+	VPDPBUSD.BCST    20(R11), Z10, Z17
+	VPDPBUSD.BCST    24(AX), Z11, Z13
+	VPDPBUSD.BCST    24(AX)(R8*1), Z11, Z14
+	VPDPBUSD.BCST    24(AX)(R8*2), Z11, Z15
+	VPDPBUSD.BCST    24(AX)(R10*1), Z11, Z16
+	VPDPBUSD.BCST    24(R11), Z11, Z17
+	VPDPBUSD.BCST    28(AX), Z12, Z13
+	VPDPBUSD.BCST    28(AX)(R8*1), Z12, Z14
+	VPDPBUSD.BCST    28(AX)(R8*2), Z12, Z15
+	VPDPBUSD.BCST    28(AX)(R10*1), Z12, Z16
+	VPDPBUSD.BCST    28(R11), Z12, Z17
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPDPBUSD.BCST    64(AX), Z5, Z13
+	VPDPBUSD.BCST    64(AX)(R8*1), Z5, Z14
+	VPDPBUSD.BCST    64(AX)(R8*2), Z5, Z15
+	VPDPBUSD.BCST    64(AX)(R10*1), Z5, Z16
+	VPDPBUSD.BCST    64(R11), Z5, Z17
+	VPDPBUSD.BCST    68(AX), Z6, Z13
+	VPDPBUSD.BCST    68(AX)(R8*1), Z6, Z14
+	VPDPBUSD.BCST    68(AX)(R8*2), Z6, Z15
+	VPDPBUSD.BCST    68(AX)(R10*1), Z6, Z16
+	VPDPBUSD.BCST    68(R11), Z6, Z17
+	VPDPBUSD.BCST    72(AX), Z7, Z13
+	VPDPBUSD.BCST    72(AX)(R8*1), Z7, Z14
+	VPDPBUSD.BCST    72(AX)(R8*2), Z7, Z15
+	VPDPBUSD.BCST    72(AX)(R10*1), Z7, Z16
+	VPDPBUSD.BCST    72(R11), Z7, Z17
+	VPDPBUSD.BCST    76(AX), Z8, Z13
+	VPDPBUSD.BCST    76(AX)(R8*1), Z8, Z14
+	VPDPBUSD.BCST    76(AX)(R8*2), Z8, Z15
+	VPDPBUSD.BCST    76(AX)(R10*1), Z8, Z16
+	VPDPBUSD.BCST    76(R11), Z8, Z17
+	VPDPBUSD.BCST    80(AX), Z9, Z13
+	VPDPBUSD.BCST    80(AX)(R8*1), Z9, Z14
+	VPDPBUSD.BCST    80(AX)(R8*2), Z9, Z15
+	VPDPBUSD.BCST    80(AX)(R10*1), Z9, Z16
+	VPDPBUSD.BCST    80(R11), Z9, Z17
+	VPDPBUSD.BCST    84(AX), Z10, Z13
+	VPDPBUSD.BCST    84(AX)(R8*1), Z10, Z14
+	VPDPBUSD.BCST    84(AX)(R8*2), Z10, Z15
+	VPDPBUSD.BCST    84(AX)(R10*1), Z10, Z16
+	VPDPBUSD.BCST    84(R11), Z10, Z17
+	VPDPBUSD.BCST    88(AX), Z11, Z13
+	VPDPBUSD.BCST    88(AX)(R8*1), Z11, Z14
+	VPDPBUSD.BCST    88(AX)(R8*2), Z11, Z15
+	VPDPBUSD.BCST    88(AX)(R10*1), Z11, Z16
+	VPDPBUSD.BCST    88(R11), Z11, Z17
+	VPDPBUSD.BCST    92(AX), Z12, Z13
+	VPDPBUSD.BCST    92(AX)(R8*1), Z12, Z14
+	VPDPBUSD.BCST    92(AX)(R8*2), Z12, Z15
+	VPDPBUSD.BCST    92(AX)(R10*1), Z12, Z16
+	VPDPBUSD.BCST    92(R11), Z12, Z17
+	VMOVUPS          512(BX), Z5
+	VMOVUPS          576(BX), Z6
+	VMULPS.BCST      (CX), Z5, Z7
+	VFMADD231PS.BCST (DX), Z6, Z0
+	VCVTDQ2PS        Z13, Z8
+	VFMADD231PS      Z7, Z8, Z0
+	VMULPS.BCST      (CX)(R8*1), Z5, Z7
+	VFMADD231PS.BCST (DX)(R8*1), Z6, Z1
+	VCVTDQ2PS        Z14, Z8
+	VFMADD231PS      Z7, Z8, Z1
+	VMULPS.BCST      (CX)(R8*2), Z5, Z7
+	VFMADD231PS.BCST (DX)(R8*2), Z6, Z2
+	VCVTDQ2PS        Z15, Z8
+	VFMADD231PS      Z7, Z8, Z2
+	VMULPS.BCST      (CX)(R10*1), Z5, Z7
+	VFMADD231PS.BCST (DX)(R10*1), Z6, Z3
+	VCVTDQ2PS        Z16, Z8
+	VFMADD231PS      Z7, Z8, Z3
+	VMULPS.BCST      (R12), Z5, Z5
+	VFMADD231PS.BCST (R13), Z6, Z4
+	VCVTDQ2PS        Z17, Z6
+	VFMADD231PS      Z5, Z6, Z4
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run78
+
+done80:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store81
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z4, Z4
+	ADDQ      CX, DX
+
+store81:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows77:
+	CMPQ   R10, $+4
+	JNE    rows82
+	LEAQ   (R8)(R8*2), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   $+32, R12
+
+run83:
+	DECQ DI
+	JLT  done85
+	XORQ R11, R11
+
+line84:
+	PREFETCHT1       (SI)(R11*1)
+	ADDQ             $+64, R11
+	CMPQ             R11, R9
+	JLT              line84
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z4
+	VMOVDQU32        64(BX), Z5
+	VMOVDQU32        128(BX), Z6
+	VMOVDQU32        192(BX), Z7
+	VMOVDQU32        256(BX), Z8
+	VMOVDQU32        320(BX), Z9
+	VMOVDQU32        384(BX), Z10
+	VMOVDQU32        448(BX), Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPDPBUSD.BCST    (AX), Z4, Z12
+	VPDPBUSD.BCST    (AX)(R8*1), Z4, Z14
+	VPDPBUSD.BCST    (AX)(R8*2), Z4, Z16
+	VPDPBUSD.BCST    (AX)(R10*1), Z4, Z18
+	VPDPBUSD.BCST    4(AX), Z5, Z12
+	VPDPBUSD.BCST    4(AX)(R8*1), Z5, Z14
+	VPDPBUSD.BCST    4(AX)(R8*2), Z5, Z16
+	VPDPBUSD.BCST    4(AX)(R10*1), Z5, Z18
+	VPDPBUSD.BCST    8(AX), Z6, Z12
+	VPDPBUSD.BCST    8(AX)(R8*1), Z6, Z14
+	VPDPBUSD.BCST    8(AX)(R8*2), Z6, Z16
+	VPDPBUSD.BCST    8(AX)(R10*1), Z6, Z18
+	VPDPBUSD.BCST    12(AX), Z7, Z12
+	VPDPBUSD.BCST    12(AX)(R8*1), Z7, Z14
+	VPDPBUSD.BCST    12(AX)(R8*2), Z7, Z16
+	VPDPBUSD.BCST    12(AX)(R10*1), Z7, Z18
+	VPDPBUSD.BCST    16(AX), Z8, Z12
+	VPDPBUSD.BCST    16(AX)(R8*1), Z8, Z14
+	VPDPBUSD.BCST    16(AX)(R8*2), Z8, Z16
+	VPDPBUSD.BCST    16(AX)(R10*1), Z8, Z18
+	VPDPBUSD.BCST    20(AX), Z9, Z12
+	VPDPBUSD.BCST    20(AX)(R8*1), Z9, Z14
+	VPDPBUSD.BCST    20(AX)(R8*2), Z9, Z16
+	VPDPBUSD.BCST    20(AX)(R10*1), Z9, Z18
+	VPDPBUSD.BCST    24(AX), Z10, Z12
+	VPDPBUSD.BCST    24(AX)(R8*1), Z10, Z14
+	VPDPBUSD.BCST    24(AX)(R8*2), Z10, Z16
+	VPDPBUSD.BCST    24(AX)(R10*1), Z10, Z18
+	VPDPBUSD.BCST    28(AX), Z11, Z12
+	VPDPBUSD.BCST    28(AX)(R8*1), Z11, Z14
+	VPDPBUSD.BCST    28(AX)(R8*2), Z11, Z16
+	VPDPBUSD.BCST    28(AX)(R10*1), Z11, Z18
+	VPDPBUSD.BCST    64(AX), Z4, Z13
+	VPDPBUSD.BCST    64(AX)(R8*1), Z4, Z15
+	VPDPBUSD.BCST    64(AX)(R8*2), Z4, Z17
+	VPDPBUSD.BCST    64(AX)(R10*1), Z4, Z19
+	VPDPBUSD.BCST    68(AX), Z5, Z13
+	VPDPBUSD.BCST    68(AX)(R8*1), Z5, Z15
+	VPDPBUSD.BCST    68(AX)(R8*2), Z5, Z17
+	VPDPBUSD.BCST    68(AX)(R10*1), Z5, Z19
+	VPDPBUSD.BCST    72(AX), Z6, Z13
+	VPDPBUSD.BCST    72(AX)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    72(AX)(R8*2), Z6, Z17
+	VPDPBUSD.BCST    72(AX)(R10*1), Z6, Z19
+	VPDPBUSD.BCST    76(AX), Z7, Z13
+	VPDPBUSD.BCST    76(AX)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    76(AX)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    76(AX)(R10*1), Z7, Z19
+	VPDPBUSD.BCST    80(AX), Z8, Z13
+	VPDPBUSD.BCST    80(AX)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    80(AX)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    80(AX)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    84(AX), Z9, Z13
+	VPDPBUSD.BCST    84(AX)(R8*1), Z9, Z15
+	VPDPBUSD.BCST    84(AX)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    84(AX)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    88(AX), Z10, Z13
+	VPDPBUSD.BCST    88(AX)(R8*1), Z10, Z15
+	VPDPBUSD.BCST    88(AX)(R8*2), Z10, Z17
+	VPDPBUSD.BCST    88(AX)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    92(AX), Z11, Z13
+	VPDPBUSD.BCST    92(AX)(R8*1), Z11, Z15
+	VPDPBUSD.BCST    92(AX)(R8*2), Z11, Z17
+	VPDPBUSD.BCST    92(AX)(R10*1), Z11, Z19
+	VPSLLD           $0x08, Z12, Z12
+	VPADDD           Z13, Z12, Z12
+	VPSLLD           $0x08, Z14, Z14
+	VPADDD           Z15, Z14, Z14
+	VPSLLD           $0x08, Z16, Z16
+	VPADDD           Z17, Z16, Z16
+	VPSLLD           $0x08, Z18, Z18
+	VPADDD           Z19, Z18, Z18
+	VMOVUPS          512(BX), Z4
+	VMOVUPS          576(BX), Z5
+	VMULPS.BCST      (CX), Z4, Z6
+	VFMADD231PS.BCST (DX), Z5, Z0
+	VCVTDQ2PS        Z12, Z7
+	VFMADD231PS      Z6, Z7, Z0
+	VMULPS.BCST      (CX)(R8*1), Z4, Z6
+	VFMADD231PS.BCST (DX)(R8*1), Z5, Z1
+	VCVTDQ2PS        Z14, Z7
+	VFMADD231PS      Z6, Z7, Z1
+	VMULPS.BCST      (CX)(R8*2), Z4, Z6
+	VFMADD231PS.BCST (DX)(R8*2), Z5, Z2
+	VCVTDQ2PS        Z16, Z7
+	VFMADD231PS      Z6, Z7, Z2
+	VMULPS.BCST      (CX)(R10*1), Z4, Z4
+	VFMADD231PS.BCST (DX)(R10*1), Z5, Z3
+	VCVTDQ2PS        Z18, Z5
+	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, DX
+	ADDQ             R12, AX
+	XORQ             $+64, R12
+	JMP              run83
+
+done85:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store86
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+	ADDQ      CX, DX
+
+store86:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows82:
+	CMPQ   R10, $+3
+	JNE    rows87
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   $+32, R11
+
+run88:
+	DECQ DI
+	JLT  done90
+	XORQ R10, R10
+
+line89:
+	PREFETCHT1       (SI)(R10*1)
+	ADDQ             $+64, R10
+	CMPQ             R10, R9
+	JLT              line89
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z3
+	VMOVDQU32        64(BX), Z4
+	VMOVDQU32        128(BX), Z5
+	VMOVDQU32        192(BX), Z6
+	VMOVDQU32        256(BX), Z7
+	VMOVDQU32        320(BX), Z8
+	VMOVDQU32        384(BX), Z9
+	VMOVDQU32        448(BX), Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPDPBUSD.BCST    (AX), Z3, Z11
+	VPDPBUSD.BCST    (AX)(R8*1), Z3, Z13
+	VPDPBUSD.BCST    (AX)(R8*2), Z3, Z15
+	VPDPBUSD.BCST    4(AX), Z4, Z11
+	VPDPBUSD.BCST    4(AX)(R8*1), Z4, Z13
+	VPDPBUSD.BCST    4(AX)(R8*2), Z4, Z15
+	VPDPBUSD.BCST    8(AX), Z5, Z11
+	VPDPBUSD.BCST    8(AX)(R8*1), Z5, Z13
+	VPDPBUSD.BCST    8(AX)(R8*2), Z5, Z15
+	VPDPBUSD.BCST    12(AX), Z6, Z11
+	VPDPBUSD.BCST    12(AX)(R8*1), Z6, Z13
+	VPDPBUSD.BCST    12(AX)(R8*2), Z6, Z15
+	VPDPBUSD.BCST    16(AX), Z7, Z11
+	VPDPBUSD.BCST    16(AX)(R8*1), Z7, Z13
+	VPDPBUSD.BCST    16(AX)(R8*2), Z7, Z15
+	VPDPBUSD.BCST    20(AX), Z8, Z11
+	VPDPBUSD.BCST    20(AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    20(AX)(R8*2), Z8, Z15
+	VPDPBUSD.BCST    24(AX), Z9, Z11
+	VPDPBUSD.BCST    24(AX)(R8*1), Z9, Z13
+	VPDPBUSD.BCST    24(AX)(R8*2), Z9, Z15
+	VPDPBUSD.BCST    28(AX), Z10, Z11
+	VPDPBUSD.BCST    28(AX)(R8*1), Z10, Z13
+	VPDPBUSD.BCST    28(AX)(R8*2), Z10, Z15
+	VPDPBUSD.BCST    64(AX), Z3, Z12
+	VPDPBUSD.BCST    64(AX)(R8*1), Z3, Z14
+	VPDPBUSD.BCST    64(AX)(R8*2), Z3, Z16
+	VPDPBUSD.BCST    68(AX), Z4, Z12
+	VPDPBUSD.BCST    68(AX)(R8*1), Z4, Z14
+	VPDPBUSD.BCST    68(AX)(R8*2), Z4, Z16
+	VPDPBUSD.BCST    72(AX), Z5, Z12
+	VPDPBUSD.BCST    72(AX)(R8*1), Z5, Z14
+	VPDPBUSD.BCST    72(AX)(R8*2), Z5, Z16
+	VPDPBUSD.BCST    76(AX), Z6, Z12
+	VPDPBUSD.BCST    76(AX)(R8*1), Z6, Z14
+	VPDPBUSD.BCST    76(AX)(R8*2), Z6, Z16
+	VPDPBUSD.BCST    80(AX), Z7, Z12
+	VPDPBUSD.BCST    80(AX)(R8*1), Z7, Z14
+	VPDPBUSD.BCST    80(AX)(R8*2), Z7, Z16
+	VPDPBUSD.BCST    84(AX), Z8, Z12
+	VPDPBUSD.BCST    84(AX)(R8*1), Z8, Z14
+	VPDPBUSD.BCST    84(AX)(R8*2), Z8, Z16
+	VPDPBUSD.BCST    88(AX), Z9, Z12
+	VPDPBUSD.BCST    88(AX)(R8*1), Z9, Z14
+	VPDPBUSD.BCST    88(AX)(R8*2), Z9, Z16
+	VPDPBUSD.BCST    92(AX), Z10, Z12
+	VPDPBUSD.BCST    92(AX)(R8*1), Z10, Z14
+	VPDPBUSD.BCST    92(AX)(R8*2), Z10, Z16
+	VPSLLD           $0x08, Z11, Z11
+	VPADDD           Z12, Z11, Z11
+	VPSLLD           $0x08, Z13, Z13
+	VPADDD           Z14, Z13, Z13
+	VPSLLD           $0x08, Z15, Z15
+	VPADDD           Z16, Z15, Z15
+	VMOVUPS          512(BX), Z3
+	VMOVUPS          576(BX), Z4
+	VMULPS.BCST      (CX), Z3, Z5
+	VFMADD231PS.BCST (DX), Z4, Z0
+	VCVTDQ2PS        Z11, Z6
+	VFMADD231PS      Z5, Z6, Z0
+	VMULPS.BCST      (CX)(R8*1), Z3, Z5
+	VFMADD231PS.BCST (DX)(R8*1), Z4, Z1
+	VCVTDQ2PS        Z13, Z6
+	VFMADD231PS      Z5, Z6, Z1
+	VMULPS.BCST      (CX)(R8*2), Z3, Z3
+	VFMADD231PS.BCST (DX)(R8*2), Z4, Z2
+	VCVTDQ2PS        Z15, Z4
+	VFMADD231PS      Z3, Z4, Z2
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, DX
+	ADDQ             R11, AX
+	XORQ             $+64, R11
+	JMP              run88
+
+done90:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store91
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z2, Z2
+	ADDQ      CX, DX
+
+store91:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows87:
+	CMPQ   R10, $+2
+	JNE    rows92
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $+32, R11
+
+run93:
+	DECQ DI
+	JLT  done95
+	XORQ R10, R10
+
+line94:
+	PREFETCHT1       (SI)(R10*1)
+	ADDQ             $+64, R10
+	CMPQ             R10, R9
+	JLT              line94
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z2
+	VMOVDQU32        64(BX), Z3
+	VMOVDQU32        128(BX), Z4
+	VMOVDQU32        192(BX), Z5
+	VMOVDQU32        256(BX), Z6
+	VMOVDQU32        320(BX), Z7
+	VMOVDQU32        384(BX), Z8
+	VMOVDQU32        448(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPDPBUSD.BCST    (AX), Z2, Z10
+	VPDPBUSD.BCST    (AX)(R8*1), Z2, Z12
+	VPDPBUSD.BCST    4(AX), Z3, Z10
+	VPDPBUSD.BCST    4(AX)(R8*1), Z3, Z12
+	VPDPBUSD.BCST    8(AX), Z4, Z10
+	VPDPBUSD.BCST    8(AX)(R8*1), Z4, Z12
+	VPDPBUSD.BCST    12(AX), Z5, Z10
+	VPDPBUSD.BCST    12(AX)(R8*1), Z5, Z12
+	VPDPBUSD.BCST    16(AX), Z6, Z10
+	VPDPBUSD.BCST    16(AX)(R8*1), Z6, Z12
+	VPDPBUSD.BCST    20(AX), Z7, Z10
+	VPDPBUSD.BCST    20(AX)(R8*1), Z7, Z12
+	VPDPBUSD.BCST    24(AX), Z8, Z10
+	VPDPBUSD.BCST    24(AX)(R8*1), Z8, Z12
+	VPDPBUSD.BCST    28(AX), Z9, Z10
+	VPDPBUSD.BCST    28(AX)(R8*1), Z9, Z12
+	VPDPBUSD.BCST    64(AX), Z2, Z11
+	VPDPBUSD.BCST    64(AX)(R8*1), Z2, Z13
+	VPDPBUSD.BCST    68(AX), Z3, Z11
+	VPDPBUSD.BCST    68(AX)(R8*1), Z3, Z13
+	VPDPBUSD.BCST    72(AX), Z4, Z11
+	VPDPBUSD.BCST    72(AX)(R8*1), Z4, Z13
+	VPDPBUSD.BCST    76(AX), Z5, Z11
+	VPDPBUSD.BCST    76(AX)(R8*1), Z5, Z13
+	VPDPBUSD.BCST    80(AX), Z6, Z11
+	VPDPBUSD.BCST    80(AX)(R8*1), Z6, Z13
+	VPDPBUSD.BCST    84(AX), Z7, Z11
+	VPDPBUSD.BCST    84(AX)(R8*1), Z7, Z13
+	VPDPBUSD.BCST    88(AX), Z8, Z11
+	VPDPBUSD.BCST    88(AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    92(AX), Z9, Z11
+	VPDPBUSD.BCST    92(AX)(R8*1), Z9, Z13
+	VPSLLD           $0x08, Z10, Z10
+	VPADDD           Z11, Z10, Z10
+	VPSLLD           $0x08, Z12, Z12
+	VPADDD           Z13, Z12, Z12
+	VMOVUPS          512(BX), Z2
+	VMOVUPS          576(BX), Z3
+	VMULPS.BCST      (CX), Z2, Z4
+	VFMADD231PS.BCST (DX), Z3, Z0
+	VCVTDQ2PS        Z10, Z5
+	VFMADD231PS      Z4, Z5, Z0
+	VMULPS.BCST      (CX)(R8*1), Z2, Z2
+	VFMADD231PS.BCST (DX)(R8*1), Z3, Z1
+	VCVTDQ2PS        Z12, Z3
+	VFMADD231PS      Z2, Z3, Z1
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, DX
+	ADDQ             R11, AX
+	XORQ             $+64, R11
+	JMP              run93
+
+done95:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store96
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z2
+	VADDPS    Z2, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z2
+	VADDPS    Z2, Z1, Z1
+	ADDQ      CX, DX
+
+store96:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+rows92:
+	VPXORD Z0, Z0, Z0
+	MOVQ   $+32, R10
+
+run98:
+	DECQ DI
+	JLT  done100
+	XORQ R8, R8
+
+line99:
+	PREFETCHT1       (SI)(R8*1)
+	ADDQ             $+64, R8
+	CMPQ             R8, R9
+	JLT              line99
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z1
+	VMOVDQU32        64(BX), Z2
+	VMOVDQU32        128(BX), Z3
+	VMOVDQU32        192(BX), Z4
+	VMOVDQU32        256(BX), Z5
+	VMOVDQU32        320(BX), Z6
+	VMOVDQU32        384(BX), Z7
+	VMOVDQU32        448(BX), Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPDPBUSD.BCST    (AX), Z1, Z9
+	VPDPBUSD.BCST    4(AX), Z2, Z9
+	VPDPBUSD.BCST    8(AX), Z3, Z9
+	VPDPBUSD.BCST    12(AX), Z4, Z9
+	VPDPBUSD.BCST    16(AX), Z5, Z9
+	VPDPBUSD.BCST    20(AX), Z6, Z9
+	VPDPBUSD.BCST    24(AX), Z7, Z9
+	VPDPBUSD.BCST    28(AX), Z8, Z9
+	VPDPBUSD.BCST    64(AX), Z1, Z10
+	VPDPBUSD.BCST    68(AX), Z2, Z10
+	VPDPBUSD.BCST    72(AX), Z3, Z10
+	VPDPBUSD.BCST    76(AX), Z4, Z10
+	VPDPBUSD.BCST    80(AX), Z5, Z10
+	VPDPBUSD.BCST    84(AX), Z6, Z10
+	VPDPBUSD.BCST    88(AX), Z7, Z10
+	VPDPBUSD.BCST    92(AX), Z8, Z10
+	VPSLLD           $0x08, Z9, Z9
+	VPADDD           Z10, Z9, Z9
+	VMOVUPS          512(BX), Z1
+	VMOVUPS          576(BX), Z2
+	VMULPS.BCST      (CX), Z1, Z1
+	VFMADD231PS.BCST (DX), Z2, Z0
+	VCVTDQ2PS        Z9, Z2
+	VFMADD231PS      Z1, Z2, Z0
+	ADDQ             $+640, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, DX
+	ADDQ             R10, AX
+	XORQ             $+64, R10
+	JMP              run98
+
+done100:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store101
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	ADDQ      CX, DX
+
+store101:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end61
+
+end61:
+	VZEROUPPER
+	RET
+
+// func dotPanel2VNNI(c *byte, a *byte, s *byte, u *byte, p *byte, ahead uintptr, m int, n int, k int, ldc int, lda int, step int, add int)
+// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, BMI2, MMX+
+TEXT ·dotPanel2VNNI(SB), NOSPLIT, $0-104
+	MOVQ   a+8(FP), AX
+	MOVQ   s+16(FP), CX
+	MOVQ   u+24(FP), DX
+	MOVQ   p+32(FP), BX
+	MOVQ   ahead+40(FP), SI
+	MOVQ   k+64(FP), DI
+	MOVQ   lda+80(FP), R8
+	MOVQ   step+88(FP), R9
+	MOVQ   m+48(FP), R10
+	CMPQ   R10, $+8
+	JNE    rows103
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   $+32, R15
+
+run104:
+	DECQ DI
+	JLT  done106
+	XORQ R14, R14
+
+line105:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line105
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z8
+	VMOVDQU32        64(BX), Z9
+	VMOVDQU32        128(BX), Z10
+	VMOVDQU32        192(BX), Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPDPBUSD.BCST    (AX), Z8, Z12
+	VPDPBUSD.BCST    (AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    (AX)(R8*2), Z8, Z14
+	VPDPBUSD.BCST    (AX)(R10*1), Z8, Z15
+	VPDPBUSD.BCST    (R11), Z8, Z16
+	VPDPBUSD.BCST    (R11)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    (R11)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    (R11)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    4(AX), Z9, Z12
+	VPDPBUSD.BCST    4(AX)(R8*1), Z9, Z13
+	VPDPBUSD.BCST    4(AX)(R8*2), Z9, Z14
+	VPDPBUSD.BCST    4(AX)(R10*1), Z9, Z15
+	VPDPBUSD.BCST    4(R11), Z9, Z16
+	VPDPBUSD.BCST    4(R11)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    4(R11)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    4(R11)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    8(AX), Z10, Z12
+	VPDPBUSD.BCST    8(AX)(R8*1), Z10, Z13
+	VPDPBUSD.BCST    8(AX)(R8*2), Z10, Z14
+	VPDPBUSD.BCST    8(AX)(R10*1), Z10, Z15
+	VPDPBUSD.BCST    8(R11), Z10, Z16
+	VPDPBUSD.BCST    8(R11)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    8(R11)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    8(R11)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    12(AX), Z11, Z12
+	VPDPBUSD.BCST    12(AX)(R8*1), Z11, Z13
+	VPDPBUSD.BCST    12(AX)(R8*2), Z11, Z14
+	VPDPBUSD.BCST    12(AX)(R10*1), Z11, Z15
+	VPDPBUSD.BCST    12(R11), Z11, Z16
+	VPDPBUSD.BCST    12(R11)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    12(R11)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    12(R11)(R10*1), Z11, Z19
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPSLLD           $0x08, Z18, Z18
+	VPSLLD           $0x08, Z19, Z19
+	VPDPBUSD.BCST    64(AX), Z8, Z12
+	VPDPBUSD.BCST    64(AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    64(AX)(R8*2), Z8, Z14
+	VPDPBUSD.BCST    64(AX)(R10*1), Z8, Z15
+	VPDPBUSD.BCST    64(R11), Z8, Z16
+	VPDPBUSD.BCST    64(R11)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    64(R11)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    64(R11)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    68(AX), Z9, Z12
+	VPDPBUSD.BCST    68(AX)(R8*1), Z9, Z13
+	VPDPBUSD.BCST    68(AX)(R8*2), Z9, Z14
+	VPDPBUSD.BCST    68(AX)(R10*1), Z9, Z15
+	VPDPBUSD.BCST    68(R11), Z9, Z16
+	VPDPBUSD.BCST    68(R11)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    68(R11)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    68(R11)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    72(AX), Z10, Z12
+	VPDPBUSD.BCST    72(AX)(R8*1), Z10, Z13
+	VPDPBUSD.BCST    72(AX)(R8*2), Z10, Z14
+	VPDPBUSD.BCST    72(AX)(R10*1), Z10, Z15
+	VPDPBUSD.BCST    72(R11), Z10, Z16
+	VPDPBUSD.BCST    72(R11)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    72(R11)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    72(R11)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    76(AX), Z11, Z12
+	VPDPBUSD.BCST    76(AX)(R8*1), Z11, Z13
+	VPDPBUSD.BCST    76(AX)(R8*2), Z11, Z14
+	VPDPBUSD.BCST    76(AX)(R10*1), Z11, Z15
+	VPDPBUSD.BCST    76(R11), Z11, Z16
+	VPDPBUSD.BCST    76(R11)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    76(R11)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    76(R11)(R10*1), Z11, Z19
+	VMOVUPS          256(BX), Z8
+	VMOVUPS          320(BX), Z9
+	VMULPS.BCST      (CX), Z8, Z10
+	VFMADD231PS.BCST (DX), Z9, Z0
+	VCVTDQ2PS        Z12, Z11
+	VFMADD231PS      Z10, Z11, Z0
+	VMULPS.BCST      (CX)(R8*1), Z8, Z10
+	VFMADD231PS.BCST (DX)(R8*1), Z9, Z1
+	VCVTDQ2PS        Z13, Z11
+	VFMADD231PS      Z10, Z11, Z1
+	VMULPS.BCST      (CX)(R8*2), Z8, Z10
+	VFMADD231PS.BCST (DX)(R8*2), Z9, Z2
+	VCVTDQ2PS        Z14, Z11
+	VFMADD231PS      Z10, Z11, Z2
+	VMULPS.BCST      (CX)(R10*1), Z8, Z10
+	VFMADD231PS.BCST (DX)(R10*1), Z9, Z3
+	VCVTDQ2PS        Z15, Z11
+	VFMADD231PS      Z10, Z11, Z3
+	VMULPS.BCST      (R12), Z8, Z10
+	VFMADD231PS.BCST (R13), Z9, Z4
+	VCVTDQ2PS        Z16, Z11
+	VFMADD231PS      Z10, Z11, Z4
+	VMULPS.BCST      (R12)(R8*1), Z8, Z10
+	VFMADD231PS.BCST (R13)(R8*1), Z9, Z5
+	VCVTDQ2PS        Z17, Z11
+	VFMADD231PS      Z10, Z11, Z5
+	VMULPS.BCST      (R12)(R8*2), Z8, Z10
+	VFMADD231PS.BCST (R13)(R8*2), Z9, Z6
+	VCVTDQ2PS        Z18, Z11
+	VFMADD231PS      Z10, Z11, Z6
+	VMULPS.BCST      (R12)(R10*1), Z8, Z8
+	VFMADD231PS.BCST (R13)(R10*1), Z9, Z7
+	VCVTDQ2PS        Z19, Z9
+	VFMADD231PS      Z8, Z9, Z7
+	VMOVDQU32        384(BX), Z8
+	VMOVDQU32        448(BX), Z9
+	VMOVDQU32        512(BX), Z10
+	VMOVDQU32        576(BX), Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPXORD           Z18, Z18, Z18
+	VPXORD           Z19, Z19, Z19
+	VPDPBUSD.BCST    16(AX), Z8, Z12
+	VPDPBUSD.BCST    16(AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    16(AX)(R8*2), Z8, Z14
+	VPDPBUSD.BCST    16(AX)(R10*1), Z8, Z15
+	VPDPBUSD.BCST    16(R11), Z8, Z16
+	VPDPBUSD.BCST    16(R11)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    16(R11)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    16(R11)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    20(AX), Z9, Z12
+	VPDPBUSD.BCST    20(AX)(R8*1), Z9, Z13
+	VPDPBUSD.BCST    20(AX)(R8*2), Z9, Z14
+	VPDPBUSD.BCST    20(AX)(R10*1), Z9, Z15
+	VPDPBUSD.BCST    20(R11), Z9, Z16
+	VPDPBUSD.BCST    20(R11)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    20(R11)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    20(R11)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    24(AX), Z10, Z12
+	VPDPBUSD.BCST    24(AX)(R8*1), Z10, Z13
+	VPDPBUSD.BCST    24(AX)(R8*2), Z10, Z14
+	VPDPBUSD.BCST    24(AX)(R10*1), Z10, Z15
+	VPDPBUSD.BCST    24(R11), Z10, Z16
+	VPDPBUSD.BCST    24(R11)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    24(R11)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    24(R11)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    28(AX), Z11, Z12
+	VPDPBUSD.BCST    28(AX)(R8*1), Z11, Z13
+	VPDPBUSD.BCST    28(AX)(R8*2), Z11, Z14
+	VPDPBUSD.BCST    28(AX)(R10*1), Z11, Z15
+	VPDPBUSD.BCST    28(R11), Z11, Z16
+	VPDPBUSD.BCST    28(R11)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    28(R11)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    28(R11)(R10*1), Z11, Z19
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPSLLD           $0x08, Z18, Z18
+	VPSLLD           $0x08, Z19, Z19
+	VPDPBUSD.BCST    80(AX), Z8, Z12
+	VPDPBUSD.BCST    80(AX)(R8*1), Z8, Z13
+	VPDPBUSD.BCST    80(AX)(R8*2), Z8, Z14
+	VPDPBUSD.BCST    80(AX)(R10*1), Z8, Z15
+	VPDPBUSD.BCST    80(R11), Z8, Z16
+	VPDPBUSD.BCST    80(R11)(R8*1), Z8, Z17
+	VPDPBUSD.BCST    80(R11)(R8*2), Z8, Z18
+	VPDPBUSD.BCST    80(R11)(R10*1), Z8, Z19
+	VPDPBUSD.BCST    84(AX), Z9, Z12
+	VPDPBUSD.BCST    84(AX)(R8*1), Z9, Z13
+	VPDPBUSD.BCST    84(AX)(R8*2), Z9, Z14
+	VPDPBUSD.BCST    84(AX)(R10*1), Z9, Z15
+	VPDPBUSD.BCST    84(R11), Z9, Z16
+	VPDPBUSD.BCST    84(R11)(R8*1), Z9, Z17
+	VPDPBUSD.BCST    84(R11)(R8*2), Z9, Z18
+	VPDPBUSD.BCST    84(R11)(R10*1), Z9, Z19
+	VPDPBUSD.BCST    88(AX), Z10, Z12
+	VPDPBUSD.BCST    88(AX)(R8*1), Z10, Z13
+	VPDPBUSD.BCST    88(AX)(R8*2), Z10, Z14
+	VPDPBUSD.BCST    88(AX)(R10*1), Z10, Z15
+	VPDPBUSD.BCST    88(R11), Z10, Z16
+	VPDPBUSD.BCST    88(R11)(R8*1), Z10, Z17
+	VPDPBUSD.BCST    88(R11)(R8*2), Z10, Z18
+	VPDPBUSD.BCST    88(R11)(R10*1), Z10, Z19
+	VPDPBUSD.BCST    92(AX), Z11, Z12
+	VPDPBUSD.BCST    92(AX)(R8*1), Z11, Z13
+	VPDPBUSD.BCST    92(AX)(R8*2), Z11, Z14
+	VPDPBUSD.BCST    92(AX)(R10*1), Z11, Z15
+	VPDPBUSD.BCST    92(R11), Z11, Z16
+	VPDPBUSD.BCST    92(R11)(R8*1), Z11, Z17
+	VPDPBUSD.BCST    92(R11)(R8*2), Z11, Z18
+	VPDPBUSD.BCST    92(R11)(R10*1), Z11, Z19
+	VMOVUPS          640(BX), Z8
+	VMOVUPS          704(BX), Z9
+	VMULPS.BCST      (CX), Z8, Z10
+	VFMADD231PS.BCST 4(DX), Z9, Z0
+	VCVTDQ2PS        Z12, Z11
+	VFMADD231PS      Z10, Z11, Z0
+	VMULPS.BCST      (CX)(R8*1), Z8, Z10
+	VFMADD231PS.BCST 4(DX)(R8*1), Z9, Z1
+	VCVTDQ2PS        Z13, Z11
+	VFMADD231PS      Z10, Z11, Z1
+	VMULPS.BCST      (CX)(R8*2), Z8, Z10
+	VFMADD231PS.BCST 4(DX)(R8*2), Z9, Z2
+	VCVTDQ2PS        Z14, Z11
+	VFMADD231PS      Z10, Z11, Z2
+	VMULPS.BCST      (CX)(R10*1), Z8, Z10
+	VFMADD231PS.BCST 4(DX)(R10*1), Z9, Z3
+	VCVTDQ2PS        Z15, Z11
+	VFMADD231PS      Z10, Z11, Z3
+	VMULPS.BCST      (R12), Z8, Z10
+	VFMADD231PS.BCST 4(R13), Z9, Z4
+	VCVTDQ2PS        Z16, Z11
+	VFMADD231PS      Z10, Z11, Z4
+	VMULPS.BCST      (R12)(R8*1), Z8, Z10
+	VFMADD231PS.BCST 4(R13)(R8*1), Z9, Z5
+	VCVTDQ2PS        Z17, Z11
+	VFMADD231PS      Z10, Z11, Z5
+	VMULPS.BCST      (R12)(R8*2), Z8, Z10
+	VFMADD231PS.BCST 4(R13)(R8*2), Z9, Z6
+	VCVTDQ2PS        Z18, Z11
+	VFMADD231PS      Z10, Z11, Z6
+	VMULPS.BCST      (R12)(R10*1), Z8, Z8
+	VFMADD231PS.BCST 4(R13)(R10*1), Z9, Z7
+	VCVTDQ2PS        Z19, Z9
+	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+8, DX
+	ADDQ             $+8, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run104
+
+done106:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store107
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      CX, DX
+
+store107:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows103:
+	CMPQ   R10, $+7
+	JNE    rows108
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	MOVQ   $+32, R15
+
+run109:
+	DECQ DI
+	JLT  done111
+	XORQ R14, R14
+
+line110:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line110
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z7
+	VMOVDQU32        64(BX), Z8
+	VMOVDQU32        128(BX), Z9
+	VMOVDQU32        192(BX), Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPDPBUSD.BCST    (AX), Z7, Z11
+	VPDPBUSD.BCST    (AX)(R8*1), Z7, Z12
+	VPDPBUSD.BCST    (AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    (AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    (R11), Z7, Z15
+	VPDPBUSD.BCST    (R11)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    (R11)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    4(AX), Z8, Z11
+	VPDPBUSD.BCST    4(AX)(R8*1), Z8, Z12
+	VPDPBUSD.BCST    4(AX)(R8*2), Z8, Z13
+	VPDPBUSD.BCST    4(AX)(R10*1), Z8, Z14
+	VPDPBUSD.BCST    4(R11), Z8, Z15
+	VPDPBUSD.BCST    4(R11)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    4(R11)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    8(AX), Z9, Z11
+	VPDPBUSD.BCST    8(AX)(R8*1), Z9, Z12
+	VPDPBUSD.BCST    8(AX)(R8*2), Z9, Z13
+	VPDPBUSD.BCST    8(AX)(R10*1), Z9, Z14
+	VPDPBUSD.BCST    8(R11), Z9, Z15
+	VPDPBUSD.BCST    8(R11)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    8(R11)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    12(AX), Z10, Z11
+	VPDPBUSD.BCST    12(AX)(R8*1), Z10, Z12
+	VPDPBUSD.BCST    12(AX)(R8*2), Z10, Z13
+	VPDPBUSD.BCST    12(AX)(R10*1), Z10, Z14
+	VPDPBUSD.BCST    12(R11), Z10, Z15
+	VPDPBUSD.BCST    12(R11)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    12(R11)(R8*2), Z10, Z17
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPDPBUSD.BCST    64(AX), Z7, Z11
+	VPDPBUSD.BCST    64(AX)(R8*1), Z7, Z12
+	VPDPBUSD.BCST    64(AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    64(AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    64(R11), Z7, Z15
+	VPDPBUSD.BCST    64(R11)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    64(R11)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    68(AX), Z8, Z11
+	VPDPBUSD.BCST    68(AX)(R8*1), Z8, Z12
+	VPDPBUSD.BCST    68(AX)(R8*2), Z8, Z13
+	VPDPBUSD.BCST    68(AX)(R10*1), Z8, Z14
+	VPDPBUSD.BCST    68(R11), Z8, Z15
+	VPDPBUSD.BCST    68(R11)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    68(R11)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    72(AX), Z9, Z11
+	VPDPBUSD.BCST    72(AX)(R8*1), Z9, Z12
+	VPDPBUSD.BCST    72(AX)(R8*2), Z9, Z13
+	VPDPBUSD.BCST    72(AX)(R10*1), Z9, Z14
+	VPDPBUSD.BCST    72(R11), Z9, Z15
+	VPDPBUSD.BCST    72(R11)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    72(R11)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    76(AX), Z10, Z11
+	VPDPBUSD.BCST    76(AX)(R8*1), Z10, Z12
+	VPDPBUSD.BCST    76(AX)(R8*2), Z10, Z13
+	VPDPBUSD.BCST    76(AX)(R10*1), Z10, Z14
+	VPDPBUSD.BCST    76(R11), Z10, Z15
+	VPDPBUSD.BCST    76(R11)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    76(R11)(R8*2), Z10, Z17
+	VMOVUPS          256(BX), Z7
+	VMOVUPS          320(BX), Z8
+	VMULPS.BCST      (CX), Z7, Z9
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VCVTDQ2PS        Z11, Z10
+	VFMADD231PS      Z9, Z10, Z0
+	VMULPS.BCST      (CX)(R8*1), Z7, Z9
+	VFMADD231PS.BCST (DX)(R8*1), Z8, Z1
+	VCVTDQ2PS        Z12, Z10
+	VFMADD231PS      Z9, Z10, Z1
+	VMULPS.BCST      (CX)(R8*2), Z7, Z9
+	VFMADD231PS.BCST (DX)(R8*2), Z8, Z2
+	VCVTDQ2PS        Z13, Z10
+	VFMADD231PS      Z9, Z10, Z2
+	VMULPS.BCST      (CX)(R10*1), Z7, Z9
+	VFMADD231PS.BCST (DX)(R10*1), Z8, Z3
+	VCVTDQ2PS        Z14, Z10
+	VFMADD231PS      Z9, Z10, Z3
+	VMULPS.BCST      (R12), Z7, Z9
+	VFMADD231PS.BCST (R13), Z8, Z4
+	VCVTDQ2PS        Z15, Z10
+	VFMADD231PS      Z9, Z10, Z4
+	VMULPS.BCST      (R12)(R8*1), Z7, Z9
+	VFMADD231PS.BCST (R13)(R8*1), Z8, Z5
+	VCVTDQ2PS        Z16, Z10
+	VFMADD231PS      Z9, Z10, Z5
+	VMULPS.BCST      (R12)(R8*2), Z7, Z7
+	VFMADD231PS.BCST (R13)(R8*2), Z8, Z6
+	VCVTDQ2PS        Z17, Z8
+	VFMADD231PS      Z7, Z8, Z6
+	VMOVDQU32        384(BX), Z7
+	VMOVDQU32        448(BX), Z8
+	VMOVDQU32        512(BX), Z9
+	VMOVDQU32        576(BX), Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPXORD           Z16, Z16, Z16
+	VPXORD           Z17, Z17, Z17
+	VPDPBUSD.BCST    16(AX), Z7, Z11
+	VPDPBUSD.BCST    16(AX)(R8*1), Z7, Z12
+	VPDPBUSD.BCST    16(AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    16(AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    16(R11), Z7, Z15
+	VPDPBUSD.BCST    16(R11)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    16(R11)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    20(AX), Z8, Z11
+	VPDPBUSD.BCST    20(AX)(R8*1), Z8, Z12
+	VPDPBUSD.BCST    20(AX)(R8*2), Z8, Z13
+	VPDPBUSD.BCST    20(AX)(R10*1), Z8, Z14
+	VPDPBUSD.BCST    20(R11), Z8, Z15
+	VPDPBUSD.BCST    20(R11)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    20(R11)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    24(AX), Z9, Z11
+	VPDPBUSD.BCST    24(AX)(R8*1), Z9, Z12
+	VPDPBUSD.BCST    24(AX)(R8*2), Z9, Z13
+	VPDPBUSD.BCST    24(AX)(R10*1), Z9, Z14
+	VPDPBUSD.BCST    24(R11), Z9, Z15
+	VPDPBUSD.BCST    24(R11)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    24(R11)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    28(AX), Z10, Z11
+	VPDPBUSD.BCST    28(AX)(R8*1), Z10, Z12
+	VPDPBUSD.BCST    28(AX)(R8*2), Z10, Z13
+	VPDPBUSD.BCST    28(AX)(R10*1), Z10, Z14
+	VPDPBUSD.BCST    28(R11), Z10, Z15
+	VPDPBUSD.BCST    28(R11)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    28(R11)(R8*2), Z10, Z17
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPSLLD           $0x08, Z16, Z16
+	VPSLLD           $0x08, Z17, Z17
+	VPDPBUSD.BCST    80(AX), Z7, Z11
+	VPDPBUSD.BCST    80(AX)(R8*1), Z7, Z12
+	VPDPBUSD.BCST    80(AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    80(AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    80(R11), Z7, Z15
+	VPDPBUSD.BCST    80(R11)(R8*1), Z7, Z16
+	VPDPBUSD.BCST    80(R11)(R8*2), Z7, Z17
+	VPDPBUSD.BCST    84(AX), Z8, Z11
+	VPDPBUSD.BCST    84(AX)(R8*1), Z8, Z12
+	VPDPBUSD.BCST    84(AX)(R8*2), Z8, Z13
+	VPDPBUSD.BCST    84(AX)(R10*1), Z8, Z14
+	VPDPBUSD.BCST    84(R11), Z8, Z15
+	VPDPBUSD.BCST    84(R11)(R8*1), Z8, Z16
+	VPDPBUSD.BCST    84(R11)(R8*2), Z8, Z17
+	VPDPBUSD.BCST    88(AX), Z9, Z11
+	VPDPBUSD.BCST    88(AX)(R8*1), Z9, Z12
+	VPDPBUSD.BCST    88(AX)(R8*2), Z9, Z13
+	VPDPBUSD.BCST    88(AX)(R10*1), Z9, Z14
+	VPDPBUSD.BCST    88(R11), Z9, Z15
+	VPDPBUSD.BCST    88(R11)(R8*1), Z9, Z16
+	VPDPBUSD.BCST    88(R11)(R8*2), Z9, Z17
+	VPDPBUSD.BCST    92(AX), Z10, Z11
+	VPDPBUSD.BCST    92(AX)(R8*1), Z10, Z12
+	VPDPBUSD.BCST    92(AX)(R8*2), Z10, Z13
+	VPDPBUSD.BCST    92(AX)(R10*1), Z10, Z14
+	VPDPBUSD.BCST    92(R11), Z10, Z15
+	VPDPBUSD.BCST    92(R11)(R8*1), Z10, Z16
+	VPDPBUSD.BCST    92(R11)(R8*2), Z10, Z17
+	VMOVUPS          640(BX), Z7
+	VMOVUPS          704(BX), Z8
+	VMULPS.BCST      (CX), Z7, Z9
+	VFMADD231PS.BCST 4(DX), Z8, Z0
+	VCVTDQ2PS        Z11, Z10
+	VFMADD231PS      Z9, Z10, Z0
+	VMULPS.BCST      (CX)(R8*1), Z7, Z9
+	VFMADD231PS.BCST 4(DX)(R8*1), Z8, Z1
+	VCVTDQ2PS        Z12, Z10
+	VFMADD231PS      Z9, Z10, Z1
+	VMULPS.BCST      (CX)(R8*2), Z7, Z9
+	VFMADD231PS.BCST 4(DX)(R8*2), Z8, Z2
+	VCVTDQ2PS        Z13, Z10
+	VFMADD231PS      Z9, Z10, Z2
+	VMULPS.BCST      (CX)(R10*1), Z7, Z9
+	VFMADD231PS.BCST 4(DX)(R10*1), Z8, Z3
+	VCVTDQ2PS        Z14, Z10
+	VFMADD231PS      Z9, Z10, Z3
+	VMULPS.BCST      (R12), Z7, Z9
+	VFMADD231PS.BCST 4(R13), Z8, Z4
+	VCVTDQ2PS        Z15, Z10
+	VFMADD231PS      Z9, Z10, Z4
+	VMULPS.BCST      (R12)(R8*1), Z7, Z9
+	VFMADD231PS.BCST 4(R13)(R8*1), Z8, Z5
+	VCVTDQ2PS        Z16, Z10
+	VFMADD231PS      Z9, Z10, Z5
+	VMULPS.BCST      (R12)(R8*2), Z7, Z7
+	VFMADD231PS.BCST 4(R13)(R8*2), Z8, Z6
+	VCVTDQ2PS        Z17, Z8
+	VFMADD231PS      Z7, Z8, Z6
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+8, DX
+	ADDQ             $+8, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run109
+
+done111:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store112
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z5, Z5
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z7
+	VADDPS    Z7, Z6, Z6
+	ADDQ      CX, DX
+
+store112:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows108:
+	CMPQ   R10, $+6
+	JNE    rows113
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   $+32, R15
+
+run114:
+	DECQ DI
+	JLT  done116
+	XORQ R14, R14
+
+line115:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line115
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z6
+	VMOVDQU32        64(BX), Z7
+	VMOVDQU32        128(BX), Z8
+	VMOVDQU32        192(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPDPBUSD.BCST    (AX), Z6, Z10
+	VPDPBUSD.BCST    (AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    (AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    (AX)(R10*1), Z6, Z13
+	VPDPBUSD.BCST    (R11), Z6, Z14
+	VPDPBUSD.BCST    (R11)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    4(AX), Z7, Z10
+	VPDPBUSD.BCST    4(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    4(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    4(AX)(R10*1), Z7, Z13
+	VPDPBUSD.BCST    4(R11), Z7, Z14
+	VPDPBUSD.BCST    4(R11)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    8(AX), Z8, Z10
+	VPDPBUSD.BCST    8(AX)(R8*1), Z8, Z11
+	VPDPBUSD.BCST    8(AX)(R8*2), Z8, Z12
+	VPDPBUSD.BCST    8(AX)(R10*1), Z8, Z13
+	VPDPBUSD.BCST    8(R11), Z8, Z14
+	VPDPBUSD.BCST    8(R11)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    12(AX), Z9, Z10
+	VPDPBUSD.BCST    12(AX)(R8*1), Z9, Z11
+	VPDPBUSD.BCST    12(AX)(R8*2), Z9, Z12
+	VPDPBUSD.BCST    12(AX)(R10*1), Z9, Z13
+	VPDPBUSD.BCST    12(R11), Z9, Z14
+	VPDPBUSD.BCST    12(R11)(R8*1), Z9, Z15
+	VPSLLD           $0x08, Z10, Z10
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPDPBUSD.BCST    64(AX), Z6, Z10
+	VPDPBUSD.BCST    64(AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    64(AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    64(AX)(R10*1), Z6, Z13
+	VPDPBUSD.BCST    64(R11), Z6, Z14
+	VPDPBUSD.BCST    64(R11)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    68(AX), Z7, Z10
+	VPDPBUSD.BCST    68(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    68(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    68(AX)(R10*1), Z7, Z13
+	VPDPBUSD.BCST    68(R11), Z7, Z14
+	VPDPBUSD.BCST    68(R11)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    72(AX), Z8, Z10
+	VPDPBUSD.BCST    72(AX)(R8*1), Z8, Z11
+	VPDPBUSD.BCST    72(AX)(R8*2), Z8, Z12
+	VPDPBUSD.BCST    72(AX)(R10*1), Z8, Z13
+	VPDPBUSD.BCST    72(R11), Z8, Z14
+	VPDPBUSD.BCST    72(R11)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    76(AX), Z9, Z10
+	VPDPBUSD.BCST    76(AX)(R8*1), Z9, Z11
+	VPDPBUSD.BCST    76(AX)(R8*2), Z9, Z12
+	VPDPBUSD.BCST    76(AX)(R10*1), Z9, Z13
+	VPDPBUSD.BCST    76(R11), Z9, Z14
+	VPDPBUSD.BCST    76(R11)(R8*1), Z9, Z15
+	VMOVUPS          256(BX), Z6
+	VMOVUPS          320(BX), Z7
+	VMULPS.BCST      (CX), Z6, Z8
+	VFMADD231PS.BCST (DX), Z7, Z0
+	VCVTDQ2PS        Z10, Z9
+	VFMADD231PS      Z8, Z9, Z0
+	VMULPS.BCST      (CX)(R8*1), Z6, Z8
+	VFMADD231PS.BCST (DX)(R8*1), Z7, Z1
+	VCVTDQ2PS        Z11, Z9
+	VFMADD231PS      Z8, Z9, Z1
+	VMULPS.BCST      (CX)(R8*2), Z6, Z8
+	VFMADD231PS.BCST (DX)(R8*2), Z7, Z2
+	VCVTDQ2PS        Z12, Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VMULPS.BCST      (CX)(R10*1), Z6, Z8
+	VFMADD231PS.BCST (DX)(R10*1), Z7, Z3
+	VCVTDQ2PS        Z13, Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VMULPS.BCST      (R12), Z6, Z8
+	VFMADD231PS.BCST (R13), Z7, Z4
+	VCVTDQ2PS        Z14, Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VMULPS.BCST      (R12)(R8*1), Z6, Z6
+	VFMADD231PS.BCST (R13)(R8*1), Z7, Z5
+	VCVTDQ2PS        Z15, Z7
+	VFMADD231PS      Z6, Z7, Z5
+	VMOVDQU32        384(BX), Z6
+	VMOVDQU32        448(BX), Z7
+	VMOVDQU32        512(BX), Z8
+	VMOVDQU32        576(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPDPBUSD.BCST    16(AX), Z6, Z10
+	VPDPBUSD.BCST    16(AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    16(AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    16(AX)(R10*1), Z6, Z13
+	VPDPBUSD.BCST    16(R11), Z6, Z14
+	VPDPBUSD.BCST    16(R11)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    20(AX), Z7, Z10
+	VPDPBUSD.BCST    20(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    20(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    20(AX)(R10*1), Z7, Z13
+	VPDPBUSD.BCST    20(R11), Z7, Z14
+	VPDPBUSD.BCST    20(R11)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    24(AX), Z8, Z10
+	VPDPBUSD.BCST    24(AX)(R8*1), Z8, Z11
+	VPDPBUSD.BCST    24(AX)(R8*2), Z8, Z12
+	VPDPBUSD.BCST    24(AX)(R10*1), Z8, Z13
+	VPDPBUSD.BCST    24(R11), Z8, Z14
+	VPDPBUSD.BCST    24(R11)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    28(AX), Z9, Z10
+	VPDPBUSD.BCST    28(AX)(R8*1), Z9, Z11
+	VPDPBUSD.BCST    28(AX)(R8*2), Z9, Z12
+	VPDPBUSD.BCST    28(AX)(R10*1), Z9, Z13
+	VPDPBUSD.BCST    28(R11), Z9, Z14
+	VPDPBUSD.BCST    28(R11)(R8*1), Z9, Z15
+	VPSLLD           $0x08, Z10, Z10
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPSLLD           $0x08, Z14, Z14
+	VPSLLD           $0x08, Z15, Z15
+	VPDPBUSD.BCST    80(AX), Z6, Z10
+	VPDPBUSD.BCST    80(AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    80(AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    80(AX)(R10*1), Z6, Z13
+	VPDPBUSD.BCST    80(R11), Z6, Z14
+	VPDPBUSD.BCST    80(R11)(R8*1), Z6, Z15
+	VPDPBUSD.BCST    84(AX), Z7, Z10
+	VPDPBUSD.BCST    84(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    84(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    84(AX)(R10*1), Z7, Z13
+	VPDPBUSD.BCST    84(R11), Z7, Z14
+	VPDPBUSD.BCST    84(R11)(R8*1), Z7, Z15
+	VPDPBUSD.BCST    88(AX), Z8, Z10
+	VPDPBUSD.BCST    88(AX)(R8*1), Z8, Z11
+	VPDPBUSD.BCST    88(AX)(R8*2), Z8, Z12
+	VPDPBUSD.BCST    88(AX)(R10*1), Z8, Z13
+	VPDPBUSD.BCST    88(R11), Z8, Z14
+	VPDPBUSD.BCST    88(R11)(R8*1), Z8, Z15
+	VPDPBUSD.BCST    92(AX), Z9, Z10
+	VPDPBUSD.BCST    92(AX)(R8*1), Z9, Z11
+	VPDPBUSD.BCST    92(AX)(R8*2), Z9, Z12
+	VPDPBUSD.BCST    92(AX)(R10*1), Z9, Z13
+	VPDPBUSD.BCST    92(R11), Z9, Z14
+	VPDPBUSD.BCST    92(R11)(R8*1), Z9, Z15
+	VMOVUPS          640(BX), Z6
+	VMOVUPS          704(BX), Z7
+	VMULPS.BCST      (CX), Z6, Z8
+	VFMADD231PS.BCST 4(DX), Z7, Z0
+	VCVTDQ2PS        Z10, Z9
+	VFMADD231PS      Z8, Z9, Z0
+	VMULPS.BCST      (CX)(R8*1), Z6, Z8
+	VFMADD231PS.BCST 4(DX)(R8*1), Z7, Z1
+	VCVTDQ2PS        Z11, Z9
+	VFMADD231PS      Z8, Z9, Z1
+	VMULPS.BCST      (CX)(R8*2), Z6, Z8
+	VFMADD231PS.BCST 4(DX)(R8*2), Z7, Z2
+	VCVTDQ2PS        Z12, Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VMULPS.BCST      (CX)(R10*1), Z6, Z8
+	VFMADD231PS.BCST 4(DX)(R10*1), Z7, Z3
+	VCVTDQ2PS        Z13, Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VMULPS.BCST      (R12), Z6, Z8
+	VFMADD231PS.BCST 4(R13), Z7, Z4
+	VCVTDQ2PS        Z14, Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VMULPS.BCST      (R12)(R8*1), Z6, Z6
+	VFMADD231PS.BCST 4(R13)(R8*1), Z7, Z5
+	VCVTDQ2PS        Z15, Z7
+	VFMADD231PS      Z6, Z7, Z5
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+8, DX
+	ADDQ             $+8, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run114
+
+done116:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store117
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z4, Z4
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	ADDQ      CX, DX
+
+store117:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows113:
+	CMPQ   R10, $+5
+	JNE    rows118
+	LEAQ   (R8)(R8*2), R10
+	LEAQ   (AX)(R8*4), R11
+	LEAQ   (CX)(R8*4), R12
+	LEAQ   (DX)(R8*4), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   $+32, R15
+
+run119:
+	DECQ DI
+	JLT  done121
+	XORQ R14, R14
+
+line120:
+	PREFETCHT1       (SI)(R14*1)
+	ADDQ             $+64, R14
+	CMPQ             R14, R9
+	JLT              line120
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z5
+	VMOVDQU32        64(BX), Z6
+	VMOVDQU32        128(BX), Z7
+	VMOVDQU32        192(BX), Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPDPBUSD.BCST    (AX), Z5, Z9
+	VPDPBUSD.BCST    (AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    (AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    (AX)(R10*1), Z5, Z12
+	VPDPBUSD.BCST    (R11), Z5, Z13
+	VPDPBUSD.BCST    4(AX), Z6, Z9
+	VPDPBUSD.BCST    4(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    4(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    4(AX)(R10*1), Z6, Z12
+	VPDPBUSD.BCST    4(R11), Z6, Z13
+	VPDPBUSD.BCST    8(AX), Z7, Z9
+	VPDPBUSD.BCST    8(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    8(AX)(R8*2), Z7, Z11
+	VPDPBUSD.BCST    8(AX)(R10*1), Z7, Z12
+	VPDPBUSD.BCST    8(R11), Z7, Z13
+	VPDPBUSD.BCST    12(AX), Z8, Z9
+	VPDPBUSD.BCST    12(AX)(R8*1), Z8, Z10
+	VPDPBUSD.BCST    12(AX)(R8*2), Z8, Z11
+	VPDPBUSD.BCST    12(AX)(R10*1), Z8, Z12
+	VPDPBUSD.BCST    12(R11), Z8, Z13
+	VPSLLD           $0x08, Z9, Z9
+	VPSLLD           $0x08, Z10, Z10
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPDPBUSD.BCST    64(AX), Z5, Z9
+	VPDPBUSD.BCST    64(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    64(AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    64(AX)(R10*1), Z5, Z12
+	VPDPBUSD.BCST    64(R11), Z5, Z13
+	VPDPBUSD.BCST    68(AX), Z6, Z9
+	VPDPBUSD.BCST    68(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    68(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    68(AX)(R10*1), Z6, Z12
+	VPDPBUSD.BCST    68(R11), Z6, Z13
+	VPDPBUSD.BCST    72(AX), Z7, Z9
+	VPDPBUSD.BCST    72(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    72(AX)(R8*2), Z7, Z11
+	VPDPBUSD.BCST    72(AX)(R10*1), Z7, Z12
+	VPDPBUSD.BCST    72(R11), Z7, Z13
+	VPDPBUSD.BCST    76(AX), Z8, Z9
+	VPDPBUSD.BCST    76(AX)(R8*1), Z8, Z10
+	VPDPBUSD.BCST    76(AX)(R8*2), Z8, Z11
+	VPDPBUSD.BCST    76(AX)(R10*1), Z8, Z12
+	VPDPBUSD.BCST    76(R11), Z8, Z13
+	VMOVUPS          256(BX), Z5
+	VMOVUPS          320(BX), Z6
+	VMULPS.BCST      (CX), Z5, Z7
+	VFMADD231PS.BCST (DX), Z6, Z0
+	VCVTDQ2PS        Z9, Z8
+	VFMADD231PS      Z7, Z8, Z0
+	VMULPS.BCST      (CX)(R8*1), Z5, Z7
+	VFMADD231PS.BCST (DX)(R8*1), Z6, Z1
+	VCVTDQ2PS        Z10, Z8
+	VFMADD231PS      Z7, Z8, Z1
+	VMULPS.BCST      (CX)(R8*2), Z5, Z7
+	VFMADD231PS.BCST (DX)(R8*2), Z6, Z2
+	VCVTDQ2PS        Z11, Z8
+	VFMADD231PS      Z7, Z8, Z2
+	VMULPS.BCST      (CX)(R10*1), Z5, Z7
+	VFMADD231PS.BCST (DX)(R10*1), Z6, Z3
+	VCVTDQ2PS        Z12, Z8
+	VFMADD231PS      Z7, Z8, Z3
+	VMULPS.BCST      (R12), Z5, Z5
+	VFMADD231PS.BCST (R13), Z6, Z4
+	VCVTDQ2PS        Z13, Z6
+	VFMADD231PS      Z5, Z6, Z4
+	VMOVDQU32        384(BX), Z5
+	VMOVDQU32        448(BX), Z6
+	VMOVDQU32        512(BX), Z7
+	VMOVDQU32        576(BX), Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPDPBUSD.BCST    16(AX), Z5, Z9
+	VPDPBUSD.BCST    16(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    16(AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    16(AX)(R10*1), Z5, Z12
+	VPDPBUSD.BCST    16(R11), Z5, Z13
+	VPDPBUSD.BCST    20(AX), Z6, Z9
+	VPDPBUSD.BCST    20(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    20(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    20(AX)(R10*1), Z6, Z12
+	VPDPBUSD.BCST    20(R11), Z6, Z13
+	VPDPBUSD.BCST    24(AX), Z7, Z9
+	VPDPBUSD.BCST    24(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    24(AX)(R8*2), Z7, Z11
+	VPDPBUSD.BCST    24(AX)(R10*1), Z7, Z12
+	VPDPBUSD.BCST    24(R11), Z7, Z13
+	VPDPBUSD.BCST    28(AX), Z8, Z9
+	VPDPBUSD.BCST    28(AX)(R8*1), Z8, Z10
+	VPDPBUSD.BCST    28(AX)(R8*2), Z8, Z11
+	VPDPBUSD.BCST    28(AX)(R10*1), Z8, Z12
+	VPDPBUSD.BCST    28(R11), Z8, Z13
+	VPSLLD           $0x08, Z9, Z9
+	VPSLLD           $0x08, Z10, Z10
+	VPSLLD           $0x08, Z11, Z11
+	VPSLLD           $0x08, Z12, Z12
+	VPSLLD           $0x08, Z13, Z13
+	VPDPBUSD.BCST    80(AX), Z5, Z9
+	VPDPBUSD.BCST    80(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    80(AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    80(AX)(R10*1), Z5, Z12
+	VPDPBUSD.BCST    80(R11), Z5, Z13
+	VPDPBUSD.BCST    84(AX), Z6, Z9
+	VPDPBUSD.BCST    84(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    84(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    84(AX)(R10*1), Z6, Z12
+	VPDPBUSD.BCST    84(R11), Z6, Z13
+	VPDPBUSD.BCST    88(AX), Z7, Z9
+	VPDPBUSD.BCST    88(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    88(AX)(R8*2), Z7, Z11
+	VPDPBUSD.BCST    88(AX)(R10*1), Z7, Z12
+	VPDPBUSD.BCST    88(R11), Z7, Z13
+	VPDPBUSD.BCST    92(AX), Z8, Z9
+	VPDPBUSD.BCST    92(AX)(R8*1), Z8, Z10
+	VPDPBUSD.BCST    92(AX)(R8*2), Z8, Z11
+	VPDPBUSD.BCST    92(AX)(R10*1), Z8, Z12
+	VPDPBUSD.BCST    92(R11), Z8, Z13
+	VMOVUPS          640(BX), Z5
+	VMOVUPS          704(BX), Z6
+	VMULPS.BCST      (CX), Z5, Z7
+	VFMADD231PS.BCST 4(DX), Z6, Z0
+	VCVTDQ2PS        Z9, Z8
+	VFMADD231PS      Z7, Z8, Z0
+	VMULPS.BCST      (CX)(R8*1), Z5, Z7
+	VFMADD231PS.BCST 4(DX)(R8*1), Z6, Z1
+	VCVTDQ2PS        Z10, Z8
+	VFMADD231PS      Z7, Z8, Z1
+	VMULPS.BCST      (CX)(R8*2), Z5, Z7
+	VFMADD231PS.BCST 4(DX)(R8*2), Z6, Z2
+	VCVTDQ2PS        Z11, Z8
+	VFMADD231PS      Z7, Z8, Z2
+	VMULPS.BCST      (CX)(R10*1), Z5, Z7
+	VFMADD231PS.BCST 4(DX)(R10*1), Z6, Z3
+	VCVTDQ2PS        Z12, Z8
+	VFMADD231PS      Z7, Z8, Z3
+	VMULPS.BCST      (R12), Z5, Z5
+	VFMADD231PS.BCST 4(R13), Z6, Z4
+	VCVTDQ2PS        Z13, Z6
+	VFMADD231PS      Z5, Z6, Z4
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+4, R12
+	ADDQ             $+8, DX
+	ADDQ             $+8, R13
+	ADDQ             R15, R11
+	ADDQ             R15, AX
+	XORQ             $+64, R15
+	JMP              run119
+
+done121:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store122
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z3, Z3
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z5
+	VADDPS    Z5, Z4, Z4
+	ADDQ      CX, DX
+
+store122:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows118:
+	CMPQ   R10, $+4
+	JNE    rows123
+	LEAQ   (R8)(R8*2), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   $+32, R12
+
+run124:
+	DECQ DI
+	JLT  done126
+	XORQ R11, R11
+
+line125:
+	PREFETCHT1       (SI)(R11*1)
+	ADDQ             $+64, R11
+	CMPQ             R11, R9
+	JLT              line125
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z4
+	VMOVDQU32        64(BX), Z5
+	VMOVDQU32        128(BX), Z6
+	VMOVDQU32        192(BX), Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPDPBUSD.BCST    (AX), Z4, Z8
+	VPDPBUSD.BCST    (AX)(R8*1), Z4, Z10
+	VPDPBUSD.BCST    (AX)(R8*2), Z4, Z12
+	VPDPBUSD.BCST    (AX)(R10*1), Z4, Z14
+	VPDPBUSD.BCST    4(AX), Z5, Z8
+	VPDPBUSD.BCST    4(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    4(AX)(R8*2), Z5, Z12
+	VPDPBUSD.BCST    4(AX)(R10*1), Z5, Z14
+	VPDPBUSD.BCST    8(AX), Z6, Z8
+	VPDPBUSD.BCST    8(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    8(AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    8(AX)(R10*1), Z6, Z14
+	VPDPBUSD.BCST    12(AX), Z7, Z8
+	VPDPBUSD.BCST    12(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    12(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    12(AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    64(AX), Z4, Z9
+	VPDPBUSD.BCST    64(AX)(R8*1), Z4, Z11
+	VPDPBUSD.BCST    64(AX)(R8*2), Z4, Z13
+	VPDPBUSD.BCST    64(AX)(R10*1), Z4, Z15
+	VPDPBUSD.BCST    68(AX), Z5, Z9
+	VPDPBUSD.BCST    68(AX)(R8*1), Z5, Z11
+	VPDPBUSD.BCST    68(AX)(R8*2), Z5, Z13
+	VPDPBUSD.BCST    68(AX)(R10*1), Z5, Z15
+	VPDPBUSD.BCST    72(AX), Z6, Z9
+	VPDPBUSD.BCST    72(AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    72(AX)(R8*2), Z6, Z13
+	VPDPBUSD.BCST    72(AX)(R10*1), Z6, Z15
+	VPDPBUSD.BCST    76(AX), Z7, Z9
+	VPDPBUSD.BCST    76(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    76(AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    76(AX)(R10*1), Z7, Z15
+	VPSLLD           $0x08, Z8, Z8
+	VPADDD           Z9, Z8, Z8
+	VPSLLD           $0x08, Z10, Z10
+	VPADDD           Z11, Z10, Z10
+	VPSLLD           $0x08, Z12, Z12
+	VPADDD           Z13, Z12, Z12
+	VPSLLD           $0x08, Z14, Z14
+	VPADDD           Z15, Z14, Z14
+	VMOVUPS          256(BX), Z4
+	VMOVUPS          320(BX), Z5
+	VMULPS.BCST      (CX), Z4, Z6
+	VFMADD231PS.BCST (DX), Z5, Z0
+	VCVTDQ2PS        Z8, Z7
+	VFMADD231PS      Z6, Z7, Z0
+	VMULPS.BCST      (CX)(R8*1), Z4, Z6
+	VFMADD231PS.BCST (DX)(R8*1), Z5, Z1
+	VCVTDQ2PS        Z10, Z7
+	VFMADD231PS      Z6, Z7, Z1
+	VMULPS.BCST      (CX)(R8*2), Z4, Z6
+	VFMADD231PS.BCST (DX)(R8*2), Z5, Z2
+	VCVTDQ2PS        Z12, Z7
+	VFMADD231PS      Z6, Z7, Z2
+	VMULPS.BCST      (CX)(R10*1), Z4, Z4
+	VFMADD231PS.BCST (DX)(R10*1), Z5, Z3
+	VCVTDQ2PS        Z14, Z5
+	VFMADD231PS      Z4, Z5, Z3
+	VMOVDQU32        384(BX), Z4
+	VMOVDQU32        448(BX), Z5
+	VMOVDQU32        512(BX), Z6
+	VMOVDQU32        576(BX), Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPXORD           Z13, Z13, Z13
+	VPXORD           Z14, Z14, Z14
+	VPXORD           Z15, Z15, Z15
+	VPDPBUSD.BCST    16(AX), Z4, Z8
+	VPDPBUSD.BCST    16(AX)(R8*1), Z4, Z10
+	VPDPBUSD.BCST    16(AX)(R8*2), Z4, Z12
+	VPDPBUSD.BCST    16(AX)(R10*1), Z4, Z14
+	VPDPBUSD.BCST    20(AX), Z5, Z8
+	VPDPBUSD.BCST    20(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    20(AX)(R8*2), Z5, Z12
+	VPDPBUSD.BCST    20(AX)(R10*1), Z5, Z14
+	VPDPBUSD.BCST    24(AX), Z6, Z8
+	VPDPBUSD.BCST    24(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    24(AX)(R8*2), Z6, Z12
+	VPDPBUSD.BCST    24(AX)(R10*1), Z6, Z14
+	VPDPBUSD.BCST    28(AX), Z7, Z8
+	VPDPBUSD.BCST    28(AX)(R8*1), Z7, Z10
+	VPDPBUSD.BCST    28(AX)(R8*2), Z7, Z12
+	VPDPBUSD.BCST    28(AX)(R10*1), Z7, Z14
+	VPDPBUSD.BCST    80(AX), Z4, Z9
+	VPDPBUSD.BCST    80(AX)(R8*1), Z4, Z11
+	VPDPBUSD.BCST    80(AX)(R8*2), Z4, Z13
+	VPDPBUSD.BCST    80(AX)(R10*1), Z4, Z15
+	VPDPBUSD.BCST    84(AX), Z5, Z9
+	VPDPBUSD.BCST    84(AX)(R8*1), Z5, Z11
+	VPDPBUSD.BCST    84(AX)(R8*2), Z5, Z13
+	VPDPBUSD.BCST    84(AX)(R10*1), Z5, Z15
+	VPDPBUSD.BCST    88(AX), Z6, Z9
+	VPDPBUSD.BCST    88(AX)(R8*1), Z6, Z11
+	VPDPBUSD.BCST    88(AX)(R8*2), Z6, Z13
+	VPDPBUSD.BCST    88(AX)(R10*1), Z6, Z15
+	VPDPBUSD.BCST    92(AX), Z7, Z9
+	VPDPBUSD.BCST    92(AX)(R8*1), Z7, Z11
+	VPDPBUSD.BCST    92(AX)(R8*2), Z7, Z13
+	VPDPBUSD.BCST    92(AX)(R10*1), Z7, Z15
+	VPSLLD           $0x08, Z8, Z8
+	VPADDD           Z9, Z8, Z8
+	VPSLLD           $0x08, Z10, Z10
+	VPADDD           Z11, Z10, Z10
+	VPSLLD           $0x08, Z12, Z12
+	VPADDD           Z13, Z12, Z12
+	VPSLLD           $0x08, Z14, Z14
+	VPADDD           Z15, Z14, Z14
+	VMOVUPS          640(BX), Z4
+	VMOVUPS          704(BX), Z5
+	VMULPS.BCST      (CX), Z4, Z6
+	VFMADD231PS.BCST 4(DX), Z5, Z0
+	VCVTDQ2PS        Z8, Z7
+	VFMADD231PS      Z6, Z7, Z0
+	VMULPS.BCST      (CX)(R8*1), Z4, Z6
+	VFMADD231PS.BCST 4(DX)(R8*1), Z5, Z1
+	VCVTDQ2PS        Z10, Z7
+	VFMADD231PS      Z6, Z7, Z1
+	VMULPS.BCST      (CX)(R8*2), Z4, Z6
+	VFMADD231PS.BCST 4(DX)(R8*2), Z5, Z2
+	VCVTDQ2PS        Z12, Z7
+	VFMADD231PS      Z6, Z7, Z2
+	VMULPS.BCST      (CX)(R10*1), Z4, Z4
+	VFMADD231PS.BCST 4(DX)(R10*1), Z5, Z3
+	VCVTDQ2PS        Z14, Z5
+	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+8, DX
+	ADDQ             R12, AX
+	XORQ             $+64, R12
+	JMP              run124
+
+done126:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store127
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z2, Z2
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+	ADDQ      CX, DX
+
+store127:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows123:
+	CMPQ   R10, $+3
+	JNE    rows128
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   $+32, R11
+
+run129:
+	DECQ DI
+	JLT  done131
+	XORQ R10, R10
+
+line130:
+	PREFETCHT1       (SI)(R10*1)
+	ADDQ             $+64, R10
+	CMPQ             R10, R9
+	JLT              line130
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z3
+	VMOVDQU32        64(BX), Z4
+	VMOVDQU32        128(BX), Z5
+	VMOVDQU32        192(BX), Z6
+	VPXORD           Z7, Z7, Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPDPBUSD.BCST    (AX), Z3, Z7
+	VPDPBUSD.BCST    (AX)(R8*1), Z3, Z9
+	VPDPBUSD.BCST    (AX)(R8*2), Z3, Z11
+	VPDPBUSD.BCST    4(AX), Z4, Z7
+	VPDPBUSD.BCST    4(AX)(R8*1), Z4, Z9
+	VPDPBUSD.BCST    4(AX)(R8*2), Z4, Z11
+	VPDPBUSD.BCST    8(AX), Z5, Z7
+	VPDPBUSD.BCST    8(AX)(R8*1), Z5, Z9
+	VPDPBUSD.BCST    8(AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    12(AX), Z6, Z7
+	VPDPBUSD.BCST    12(AX)(R8*1), Z6, Z9
+	VPDPBUSD.BCST    12(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    64(AX), Z3, Z8
+	VPDPBUSD.BCST    64(AX)(R8*1), Z3, Z10
+	VPDPBUSD.BCST    64(AX)(R8*2), Z3, Z12
+	VPDPBUSD.BCST    68(AX), Z4, Z8
+	VPDPBUSD.BCST    68(AX)(R8*1), Z4, Z10
+	VPDPBUSD.BCST    68(AX)(R8*2), Z4, Z12
+	VPDPBUSD.BCST    72(AX), Z5, Z8
+	VPDPBUSD.BCST    72(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    72(AX)(R8*2), Z5, Z12
+	VPDPBUSD.BCST    76(AX), Z6, Z8
+	VPDPBUSD.BCST    76(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    76(AX)(R8*2), Z6, Z12
+	VPSLLD           $0x08, Z7, Z7
+	VPADDD           Z8, Z7, Z7
+	VPSLLD           $0x08, Z9, Z9
+	VPADDD           Z10, Z9, Z9
+	VPSLLD           $0x08, Z11, Z11
+	VPADDD           Z12, Z11, Z11
+	VMOVUPS          256(BX), Z3
+	VMOVUPS          320(BX), Z4
+	VMULPS.BCST      (CX), Z3, Z5
+	VFMADD231PS.BCST (DX), Z4, Z0
+	VCVTDQ2PS        Z7, Z6
+	VFMADD231PS      Z5, Z6, Z0
+	VMULPS.BCST      (CX)(R8*1), Z3, Z5
+	VFMADD231PS.BCST (DX)(R8*1), Z4, Z1
+	VCVTDQ2PS        Z9, Z6
+	VFMADD231PS      Z5, Z6, Z1
+	VMULPS.BCST      (CX)(R8*2), Z3, Z3
+	VFMADD231PS.BCST (DX)(R8*2), Z4, Z2
+	VCVTDQ2PS        Z11, Z4
+	VFMADD231PS      Z3, Z4, Z2
+	VMOVDQU32        384(BX), Z3
+	VMOVDQU32        448(BX), Z4
+	VMOVDQU32        512(BX), Z5
+	VMOVDQU32        576(BX), Z6
+	VPXORD           Z7, Z7, Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPXORD           Z10, Z10, Z10
+	VPXORD           Z11, Z11, Z11
+	VPXORD           Z12, Z12, Z12
+	VPDPBUSD.BCST    16(AX), Z3, Z7
+	VPDPBUSD.BCST    16(AX)(R8*1), Z3, Z9
+	VPDPBUSD.BCST    16(AX)(R8*2), Z3, Z11
+	VPDPBUSD.BCST    20(AX), Z4, Z7
+	VPDPBUSD.BCST    20(AX)(R8*1), Z4, Z9
+	VPDPBUSD.BCST    20(AX)(R8*2), Z4, Z11
+	VPDPBUSD.BCST    24(AX), Z5, Z7
+	VPDPBUSD.BCST    24(AX)(R8*1), Z5, Z9
+	VPDPBUSD.BCST    24(AX)(R8*2), Z5, Z11
+	VPDPBUSD.BCST    28(AX), Z6, Z7
+	VPDPBUSD.BCST    28(AX)(R8*1), Z6, Z9
+	VPDPBUSD.BCST    28(AX)(R8*2), Z6, Z11
+	VPDPBUSD.BCST    80(AX), Z3, Z8
+	VPDPBUSD.BCST    80(AX)(R8*1), Z3, Z10
+	VPDPBUSD.BCST    80(AX)(R8*2), Z3, Z12
+	VPDPBUSD.BCST    84(AX), Z4, Z8
+	VPDPBUSD.BCST    84(AX)(R8*1), Z4, Z10
+	VPDPBUSD.BCST    84(AX)(R8*2), Z4, Z12
+	VPDPBUSD.BCST    88(AX), Z5, Z8
+	VPDPBUSD.BCST    88(AX)(R8*1), Z5, Z10
+	VPDPBUSD.BCST    88(AX)(R8*2), Z5, Z12
+	VPDPBUSD.BCST    92(AX), Z6, Z8
+	VPDPBUSD.BCST    92(AX)(R8*1), Z6, Z10
+	VPDPBUSD.BCST    92(AX)(R8*2), Z6, Z12
+	VPSLLD           $0x08, Z7, Z7
+	VPADDD           Z8, Z7, Z7
+	VPSLLD           $0x08, Z9, Z9
+	VPADDD           Z10, Z9, Z9
+	VPSLLD           $0x08, Z11, Z11
+	VPADDD           Z12, Z11, Z11
+	VMOVUPS          640(BX), Z3
+	VMOVUPS          704(BX), Z4
+	VMULPS.BCST      (CX), Z3, Z5
+	VFMADD231PS.BCST 4(DX), Z4, Z0
+	VCVTDQ2PS        Z7, Z6
+	VFMADD231PS      Z5, Z6, Z0
+	VMULPS.BCST      (CX)(R8*1), Z3, Z5
+	VFMADD231PS.BCST 4(DX)(R8*1), Z4, Z1
+	VCVTDQ2PS        Z9, Z6
+	VFMADD231PS      Z5, Z6, Z1
+	VMULPS.BCST      (CX)(R8*2), Z3, Z3
+	VFMADD231PS.BCST 4(DX)(R8*2), Z4, Z2
+	VCVTDQ2PS        Z11, Z4
+	VFMADD231PS      Z3, Z4, Z2
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+8, DX
+	ADDQ             R11, AX
+	XORQ             $+64, R11
+	JMP              run129
+
+done131:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store132
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z1, Z1
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z3
+	VADDPS    Z3, Z2, Z2
+	ADDQ      CX, DX
+
+store132:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows128:
+	CMPQ   R10, $+2
+	JNE    rows133
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $+32, R11
+
+run134:
+	DECQ DI
+	JLT  done136
+	XORQ R10, R10
+
+line135:
+	PREFETCHT1       (SI)(R10*1)
+	ADDQ             $+64, R10
+	CMPQ             R10, R9
+	JLT              line135
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z2
+	VMOVDQU32        64(BX), Z3
+	VMOVDQU32        128(BX), Z4
+	VMOVDQU32        192(BX), Z5
+	VPXORD           Z6, Z6, Z6
+	VPXORD           Z7, Z7, Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPDPBUSD.BCST    (AX), Z2, Z6
+	VPDPBUSD.BCST    (AX)(R8*1), Z2, Z8
+	VPDPBUSD.BCST    4(AX), Z3, Z6
+	VPDPBUSD.BCST    4(AX)(R8*1), Z3, Z8
+	VPDPBUSD.BCST    8(AX), Z4, Z6
+	VPDPBUSD.BCST    8(AX)(R8*1), Z4, Z8
+	VPDPBUSD.BCST    12(AX), Z5, Z6
+	VPDPBUSD.BCST    12(AX)(R8*1), Z5, Z8
+	VPDPBUSD.BCST    64(AX), Z2, Z7
+	VPDPBUSD.BCST    64(AX)(R8*1), Z2, Z9
+	VPDPBUSD.BCST    68(AX), Z3, Z7
+	VPDPBUSD.BCST    68(AX)(R8*1), Z3, Z9
+	VPDPBUSD.BCST    72(AX), Z4, Z7
+	VPDPBUSD.BCST    72(AX)(R8*1), Z4, Z9
+	VPDPBUSD.BCST    76(AX), Z5, Z7
+	VPDPBUSD.BCST    76(AX)(R8*1), Z5, Z9
+	VPSLLD           $0x08, Z6, Z6
+	VPADDD           Z7, Z6, Z6
+	VPSLLD           $0x08, Z8, Z8
+	VPADDD           Z9, Z8, Z8
+	VMOVUPS          256(BX), Z2
+	VMOVUPS          320(BX), Z3
+	VMULPS.BCST      (CX), Z2, Z4
+	VFMADD231PS.BCST (DX), Z3, Z0
+	VCVTDQ2PS        Z6, Z5
+	VFMADD231PS      Z4, Z5, Z0
+	VMULPS.BCST      (CX)(R8*1), Z2, Z2
+	VFMADD231PS.BCST (DX)(R8*1), Z3, Z1
+	VCVTDQ2PS        Z8, Z3
+	VFMADD231PS      Z2, Z3, Z1
+	VMOVDQU32        384(BX), Z2
+	VMOVDQU32        448(BX), Z3
+	VMOVDQU32        512(BX), Z4
+	VMOVDQU32        576(BX), Z5
+	VPXORD           Z6, Z6, Z6
+	VPXORD           Z7, Z7, Z7
+	VPXORD           Z8, Z8, Z8
+	VPXORD           Z9, Z9, Z9
+	VPDPBUSD.BCST    16(AX), Z2, Z6
+	VPDPBUSD.BCST    16(AX)(R8*1), Z2, Z8
+	VPDPBUSD.BCST    20(AX), Z3, Z6
+	VPDPBUSD.BCST    20(AX)(R8*1), Z3, Z8
+	VPDPBUSD.BCST    24(AX), Z4, Z6
+	VPDPBUSD.BCST    24(AX)(R8*1), Z4, Z8
+	VPDPBUSD.BCST    28(AX), Z5, Z6
+	VPDPBUSD.BCST    28(AX)(R8*1), Z5, Z8
+	VPDPBUSD.BCST    80(AX), Z2, Z7
+	VPDPBUSD.BCST    80(AX)(R8*1), Z2, Z9
+	VPDPBUSD.BCST    84(AX), Z3, Z7
+	VPDPBUSD.BCST    84(AX)(R8*1), Z3, Z9
+	VPDPBUSD.BCST    88(AX), Z4, Z7
+	VPDPBUSD.BCST    88(AX)(R8*1), Z4, Z9
+	VPDPBUSD.BCST    92(AX), Z5, Z7
+	VPDPBUSD.BCST    92(AX)(R8*1), Z5, Z9
+	VPSLLD           $0x08, Z6, Z6
+	VPADDD           Z7, Z6, Z6
+	VPSLLD           $0x08, Z8, Z8
+	VPADDD           Z9, Z8, Z8
+	VMOVUPS          640(BX), Z2
+	VMOVUPS          704(BX), Z3
+	VMULPS.BCST      (CX), Z2, Z4
+	VFMADD231PS.BCST 4(DX), Z3, Z0
+	VCVTDQ2PS        Z6, Z5
+	VFMADD231PS      Z4, Z5, Z0
+	VMULPS.BCST      (CX)(R8*1), Z2, Z2
+	VFMADD231PS.BCST 4(DX)(R8*1), Z3, Z1
+	VCVTDQ2PS        Z8, Z3
+	VFMADD231PS      Z2, Z3, Z1
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+8, DX
+	ADDQ             R11, AX
+	XORQ             $+64, R11
+	JMP              run134
+
+done136:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store137
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z2
+	VADDPS    Z2, Z0, Z0
+	ADDQ      CX, DX
+	VMOVUPS.Z (DX), K1, Z2
+	VADDPS    Z2, Z1, Z1
+	ADDQ      CX, DX
+
+store137:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+rows133:
+	VPXORD Z0, Z0, Z0
+	MOVQ   $+32, R10
+
+run139:
+	DECQ DI
+	JLT  done141
+	XORQ R8, R8
+
+line140:
+	PREFETCHT1       (SI)(R8*1)
+	ADDQ             $+64, R8
+	CMPQ             R8, R9
+	JLT              line140
+	ADDQ             R9, SI
+	VMOVDQU32        (BX), Z1
+	VMOVDQU32        64(BX), Z2
+	VMOVDQU32        128(BX), Z3
+	VMOVDQU32        192(BX), Z4
+	VPXORD           Z5, Z5, Z5
+	VPXORD           Z6, Z6, Z6
+	VPDPBUSD.BCST    (AX), Z1, Z5
+	VPDPBUSD.BCST    4(AX), Z2, Z5
+	VPDPBUSD.BCST    8(AX), Z3, Z5
+	VPDPBUSD.BCST    12(AX), Z4, Z5
+	VPDPBUSD.BCST    64(AX), Z1, Z6
+	VPDPBUSD.BCST    68(AX), Z2, Z6
+	VPDPBUSD.BCST    72(AX), Z3, Z6
+	VPDPBUSD.BCST    76(AX), Z4, Z6
+	VPSLLD           $0x08, Z5, Z5
+	VPADDD           Z6, Z5, Z5
+	VMOVUPS          256(BX), Z1
+	VMOVUPS          320(BX), Z2
+	VMULPS.BCST      (CX), Z1, Z1
+	VFMADD231PS.BCST (DX), Z2, Z0
+	VCVTDQ2PS        Z5, Z2
+	VFMADD231PS      Z1, Z2, Z0
+	VMOVDQU32        384(BX), Z1
+	VMOVDQU32        448(BX), Z2
+	VMOVDQU32        512(BX), Z3
+	VMOVDQU32        576(BX), Z4
+	VPXORD           Z5, Z5, Z5
+	VPXORD           Z6, Z6, Z6
+	VPDPBUSD.BCST    16(AX), Z1, Z5
+	VPDPBUSD.BCST    20(AX), Z2, Z5
+	VPDPBUSD.BCST    24(AX), Z3, Z5
+	VPDPBUSD.BCST    28(AX), Z4, Z5
+	VPDPBUSD.BCST    80(AX), Z1, Z6
+	VPDPBUSD.BCST    84(AX), Z2, Z6
+	VPDPBUSD.BCST    88(AX), Z3, Z6
+	VPDPBUSD.BCST    92(AX), Z4, Z6
+	VPSLLD           $0x08, Z5, Z5
+	VPADDD           Z6, Z5, Z5
+	VMOVUPS          640(BX), Z1
+	VMOVUPS          704(BX), Z2
+	VMULPS.BCST      (CX), Z1, Z1
+	VFMADD231PS.BCST 4(DX), Z2, Z0
+	VCVTDQ2PS        Z5, Z2
+	VFMADD231PS      Z1, Z2, Z0
+	ADDQ             $+768, BX
+	ADDQ             $+4, CX
+	ADDQ             $+8, DX
+	ADDQ             R10, AX
+	XORQ             $+64, R10
+	JMP              run139
+
+done141:
+	MOVQ      $-1, AX
+	MOVQ      n+56(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      c+0(FP), AX
+	MOVQ      ldc+72(FP), CX
+	MOVQ      add+96(FP), DX
+	TESTQ     DX, DX
+	JZ        store142
+	MOVQ      AX, DX
+	VMOVUPS.Z (DX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	ADDQ      CX, DX
+
+store142:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	JMP     end102
+
+end102:
 	VZEROUPPER
 	RET
 
@@ -8955,9 +8198,9 @@ TEXT ·fixRunsVNNI(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ n+16(FP), DX
 
-run95:
+run143:
 	DECQ          DX
-	JLT           end96
+	JLT           end144
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
 	VANDPS.BCST   c4_7fffffff<>+0(SB), Z0, Z2
@@ -8999,9 +8242,9 @@ run95:
 	VMOVSS        X0, 68(AX)
 	ADDQ          $+72, AX
 	ADDQ          $+128, CX
-	JMP           run95
+	JMP           run143
 
-end96:
+end144:
 	VZEROUPPER
 	RET
 
@@ -9049,7 +8292,7 @@ TEXT ·productRunsVNNI(SB), NOSPLIT, $0-88
 	KMOVW  R14, K2
 	SHRQ   $0x10, R14
 	CMPQ   BX, $+6
-	JNE    rows98
+	JNE    rows146
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -9075,12 +8318,12 @@ TEXT ·productRunsVNNI(SB), NOSPLIT, $0-88
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 
-run99:
+run147:
 	SUBQ $+18, DI
-	JLT  done102
+	JLT  done150
 	MOVQ $+8, BX
 
-pair100:
+pair148:
 	VMOVDQU32    (DX), Z24
 	VMOVDQU32    64(DX), Z25
 	VPBROADCASTD (CX), Z26
@@ -9124,7 +8367,7 @@ pair100:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair100
+	JNE          pair148
 	VMOVUPS      (DX), Z24
 	VMOVUPS      64(DX), Z25
 	VBROADCASTSS (CX), Z26
@@ -9182,7 +8425,7 @@ pair100:
 	VFMADD231PS  Z24, Z25, Z22
 	VPXORD       Z23, Z23, Z23
 	TESTQ        R11, R11
-	JZ           next101
+	JZ           next149
 	VMOVUPS      128(DX), Z24
 	VMOVUPS      192(DX), Z25
 	VBROADCASTSS 4(CX), Z26
@@ -9204,14 +8447,14 @@ pair100:
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z22
 
-next101:
+next149:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run99
+	JMP  run147
 
-done102:
+done150:
 	TESTQ     R10, R10
-	JZ        store103
+	JZ        store151
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9244,7 +8487,7 @@ done102:
 	VADDPS    Z1, Z22, Z22
 	ADDQ      R8, CX
 
-store103:
+store151:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -9263,11 +8506,11 @@ store103:
 	VMOVUPS Z20, K1, (AX)
 	VMOVUPS Z22, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-rows98:
+rows146:
 	CMPQ   BX, $+5
-	JNE    rows104
+	JNE    rows152
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -9289,12 +8532,12 @@ rows98:
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
 
-run105:
+run153:
 	SUBQ $+18, DI
-	JLT  done108
+	JLT  done156
 	MOVQ $+8, BX
 
-pair106:
+pair154:
 	VMOVDQU32    (DX), Z20
 	VMOVDQU32    64(DX), Z21
 	VPBROADCASTD (CX), Z22
@@ -9332,7 +8575,7 @@ pair106:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair106
+	JNE          pair154
 	VMOVUPS      (DX), Z20
 	VMOVUPS      64(DX), Z21
 	VBROADCASTSS (CX), Z22
@@ -9381,7 +8624,7 @@ pair106:
 	VFMADD231PS  Z20, Z21, Z18
 	VPXORD       Z19, Z19, Z19
 	TESTQ        R11, R11
-	JZ           next107
+	JZ           next155
 	VMOVUPS      128(DX), Z20
 	VMOVUPS      192(DX), Z21
 	VBROADCASTSS 4(CX), Z22
@@ -9400,14 +8643,14 @@ pair106:
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z18
 
-next107:
+next155:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run105
+	JMP  run153
 
-done108:
+done156:
 	TESTQ     R10, R10
-	JZ        store109
+	JZ        store157
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9435,7 +8678,7 @@ done108:
 	VADDPS    Z1, Z18, Z18
 	ADDQ      R8, CX
 
-store109:
+store157:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -9451,11 +8694,11 @@ store109:
 	VMOVUPS Z16, K1, (AX)
 	VMOVUPS Z18, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-rows104:
+rows152:
 	CMPQ   BX, $+4
-	JNE    rows110
+	JNE    rows158
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -9473,12 +8716,12 @@ rows104:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 
-run111:
+run159:
 	SUBQ $+18, DI
-	JLT  done114
+	JLT  done162
 	MOVQ $+8, BX
 
-pair112:
+pair160:
 	VMOVDQU32    (DX), Z16
 	VMOVDQU32    64(DX), Z17
 	VPBROADCASTD (CX), Z18
@@ -9510,7 +8753,7 @@ pair112:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair112
+	JNE          pair160
 	VMOVUPS      (DX), Z16
 	VMOVUPS      64(DX), Z17
 	VBROADCASTSS (CX), Z18
@@ -9550,7 +8793,7 @@ pair112:
 	VFMADD231PS  Z16, Z17, Z14
 	VPXORD       Z15, Z15, Z15
 	TESTQ        R11, R11
-	JZ           next113
+	JZ           next161
 	VMOVUPS      128(DX), Z16
 	VMOVUPS      192(DX), Z17
 	VBROADCASTSS 4(CX), Z18
@@ -9566,14 +8809,14 @@ pair112:
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z14
 
-next113:
+next161:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run111
+	JMP  run159
 
-done114:
+done162:
 	TESTQ     R10, R10
-	JZ        store115
+	JZ        store163
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9596,7 +8839,7 @@ done114:
 	VADDPS    Z1, Z14, Z14
 	ADDQ      R8, CX
 
-store115:
+store163:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -9609,11 +8852,11 @@ store115:
 	VMOVUPS Z12, K1, (AX)
 	VMOVUPS Z14, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-rows110:
+rows158:
 	CMPQ   BX, $+3
-	JNE    rows116
+	JNE    rows164
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -9627,12 +8870,12 @@ rows110:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-run117:
+run165:
 	SUBQ $+18, DI
-	JLT  done120
+	JLT  done168
 	MOVQ $+8, BX
 
-pair118:
+pair166:
 	VMOVDQU32    (DX), Z12
 	VMOVDQU32    64(DX), Z13
 	VPBROADCASTD (CX), Z14
@@ -9658,7 +8901,7 @@ pair118:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair118
+	JNE          pair166
 	VMOVUPS      (DX), Z12
 	VMOVUPS      64(DX), Z13
 	VBROADCASTSS (CX), Z14
@@ -9689,7 +8932,7 @@ pair118:
 	VFMADD231PS  Z12, Z13, Z10
 	VPXORD       Z11, Z11, Z11
 	TESTQ        R11, R11
-	JZ           next119
+	JZ           next167
 	VMOVUPS      128(DX), Z12
 	VMOVUPS      192(DX), Z13
 	VBROADCASTSS 4(CX), Z14
@@ -9702,14 +8945,14 @@ pair118:
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z10
 
-next119:
+next167:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run117
+	JMP  run165
 
-done120:
+done168:
 	TESTQ     R10, R10
-	JZ        store121
+	JZ        store169
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9727,7 +8970,7 @@ done120:
 	VADDPS    Z1, Z10, Z10
 	ADDQ      R8, CX
 
-store121:
+store169:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -9737,11 +8980,11 @@ store121:
 	VMOVUPS Z8, K1, (AX)
 	VMOVUPS Z10, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-rows116:
+rows164:
 	CMPQ   BX, $+2
-	JNE    rows122
+	JNE    rows170
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -9751,12 +8994,12 @@ rows116:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-run123:
+run171:
 	SUBQ $+18, DI
-	JLT  done126
+	JLT  done174
 	MOVQ $+8, BX
 
-pair124:
+pair172:
 	VMOVDQU32    (DX), Z8
 	VMOVDQU32    64(DX), Z9
 	VPBROADCASTD (CX), Z10
@@ -9776,7 +9019,7 @@ pair124:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair124
+	JNE          pair172
 	VMOVUPS      (DX), Z8
 	VMOVUPS      64(DX), Z9
 	VBROADCASTSS (CX), Z10
@@ -9798,7 +9041,7 @@ pair124:
 	VFMADD231PS  Z8, Z9, Z6
 	VPXORD       Z7, Z7, Z7
 	TESTQ        R11, R11
-	JZ           next125
+	JZ           next173
 	VMOVUPS      128(DX), Z8
 	VMOVUPS      192(DX), Z9
 	VBROADCASTSS 4(CX), Z10
@@ -9808,14 +9051,14 @@ pair124:
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z6
 
-next125:
+next173:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run123
+	JMP  run171
 
-done126:
+done174:
 	TESTQ     R10, R10
-	JZ        store127
+	JZ        store175
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9828,27 +9071,27 @@ done126:
 	VADDPS    Z1, Z6, Z6
 	ADDQ      R8, CX
 
-store127:
+store175:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
 	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z6, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-rows122:
+rows170:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-run129:
+run177:
 	SUBQ $+18, DI
-	JLT  done132
+	JLT  done180
 	MOVQ $+8, BX
 
-pair130:
+pair178:
 	VMOVDQU32    (DX), Z4
 	VMOVDQU32    64(DX), Z5
 	VPBROADCASTD (CX), Z6
@@ -9862,7 +9105,7 @@ pair130:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair130
+	JNE          pair178
 	VMOVUPS      (DX), Z4
 	VMOVUPS      64(DX), Z5
 	VBROADCASTSS (CX), Z6
@@ -9875,21 +9118,21 @@ pair130:
 	VFMADD231PS  Z4, Z5, Z2
 	VPXORD       Z3, Z3, Z3
 	TESTQ        R11, R11
-	JZ           next131
+	JZ           next179
 	VMOVUPS      128(DX), Z4
 	VMOVUPS      192(DX), Z5
 	VBROADCASTSS 4(CX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z2
 
-next131:
+next179:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run129
+	JMP  run177
 
-done132:
+done180:
 	TESTQ     R10, R10
-	JZ        store133
+	JZ        store181
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -9897,13 +9140,13 @@ done132:
 	VADDPS    Z1, Z2, Z2
 	ADDQ      R8, CX
 
-store133:
+store181:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end97
+	JMP     end145
 
-end97:
+end145:
 	VZEROUPPER
 	RET
 
@@ -9915,9 +9158,9 @@ TEXT ·codesQ4_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_fff8fff8<>+0(SB), Z0
 
-block134:
+block182:
 	DECQ            DX
-	JLT             end135
+	JLT             end183
 	VBROADCASTI32X4 2(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -9930,9 +9173,9 @@ block134:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+18, CX
-	JMP             block134
+	JMP             block182
 
-end135:
+end183:
 	VZEROUPPER
 	RET
 
@@ -9953,9 +9196,9 @@ TEXT ·codesQ4_1VNNI(SB), NOSPLIT, $0-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block136:
+block184:
 	DECQ            DX
-	JLT             end137
+	JLT             end185
 	VBROADCASTI32X4 4(CX), Y0
 	VPSRLVD         high<>+0(SB), Y0, Y0
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y0, Y0
@@ -9969,9 +9212,9 @@ block136:
 	VMOVSS          X0, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+20, CX
-	JMP             block136
+	JMP             block184
 
-end137:
+end185:
 	VZEROUPPER
 	RET
 
@@ -9983,9 +9226,9 @@ TEXT ·codesQ5_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_fff0fff0<>+0(SB), Z0
 
-block138:
+block186:
 	DECQ            DX
-	JLT             end139
+	JLT             end187
 	VBROADCASTI32X4 6(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -10001,9 +9244,9 @@ block138:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+22, CX
-	JMP             block138
+	JMP             block186
 
-end139:
+end187:
 	VZEROUPPER
 	RET
 
@@ -10025,9 +9268,9 @@ TEXT ·codesQ8_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_ff80ff80<>+0(SB), Z0
 
-block140:
+block188:
 	DECQ         DX
-	JLT          end141
+	JLT          end189
 	VMOVDQU32    2(CX), Y1
 	VPXORD.BCST  c4_80808080<>+0(SB), Y1, Y1
 	VPMOVZXBW    Y1, Z1
@@ -10039,9 +9282,9 @@ block140:
 	MOVL         $0x00000000, 68(AX)
 	ADDQ         $+72, AX
 	ADDQ         $+34, CX
-	JMP          block140
+	JMP          block188
 
-end141:
+end189:
 	VZEROUPPER
 	RET
 
@@ -10062,9 +9305,9 @@ TEXT ·codesQ4_KVNNI(SB), NOSPLIT, $64-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block142:
+block190:
 	DECQ            DX
-	JLT             end143
+	JLT             end191
 	VMOVDQU32       16(CX), Y0
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y0, Y1
 	VPMOVZXBW       Y1, Z1
@@ -10148,9 +9391,9 @@ block142:
 	VMOVSS          X0, 572(AX)
 	ADDQ            $+576, AX
 	ADDQ            $+144, CX
-	JMP             block142
+	JMP             block190
 
-end143:
+end191:
 	VZEROUPPER
 	RET
 
@@ -10171,9 +9414,9 @@ TEXT ·codesQ5_KVNNI(SB), NOSPLIT, $64-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block144:
+block192:
 	DECQ            DX
-	JLT             end145
+	JLT             end193
 	VMOVDQU32       48(CX), Y0
 	VMOVDQU32       16(CX), Y1
 	VPSLLW          $0x04, Y1, Y1
@@ -10284,9 +9527,9 @@ block144:
 	VMOVSS          X0, 572(AX)
 	ADDQ            $+576, AX
 	ADDQ            $+176, CX
-	JMP             block144
+	JMP             block192
 
-end145:
+end193:
 	VZEROUPPER
 	RET
 
@@ -10298,9 +9541,9 @@ TEXT ·codesIQ4_NLVNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_ff80ff80<>+0(SB), Z0
 
-block146:
+block194:
 	DECQ            DX
-	JLT             end147
+	JLT             end195
 	VBROADCASTI32X4 2(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -10315,8 +9558,8 @@ block146:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+18, CX
-	JMP             block146
+	JMP             block194
 
-end147:
+end195:
 	VZEROUPPER
 	RET

@@ -29,13 +29,13 @@ func TestFixed(t *testing.T) {
 		for n := 0; dot != nil && n < 20; n++ {
 			testFixed(t, r, name, f, dot, n%6, r.IntN(6), n)
 		}
-		for rows := 1; dot != nil && rows < 10; rows++ {
-			testFixed(t, r, name, f, dot, rows, rows%5, 3+r.IntN(8))
+		for rows := 1; dot != nil && rows < 18; rows++ {
+			testFixed(t, r, name, f, dot, rows, rows*7%36, 3+r.IntN(8))
 		}
 	}
 }
 
-func testFixed(t *testing.T, r *rand.Rand, name string, f *blocks.Format, dot func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int), rows, columns, n int) {
+func testFixed(t *testing.T, r *rand.Rand, name string, f *blocks.Format, dot func(c, a, b, scratch unsafe.Pointer, rows, columns, n, ldc, lda, ldb int), rows, columns, n int) {
 	t.Helper()
 	const gap = 3
 	ldb, lda, ldc := n*f.Bytes+gap, simd.FixedBytes(n*f.Len)+64, columns+2
@@ -58,7 +58,7 @@ func testFixed(t *testing.T, r *rand.Rand, name string, f *blocks.Format, dot fu
 	for i := range rows {
 		copy(x[i*lda:], fix(a[i*n*f.Len:][:n*f.Len]))
 	}
-	dot(unsafe.Pointer(&c[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(b)), rows, columns, n, 4*ldc, lda, ldb)
+	dot(unsafe.Pointer(&c[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(b)), unsafe.Pointer(unsafe.SliceData(make([]byte, simd.FixedScratch))), rows, columns, n, 4*ldc, lda, ldb)
 	y := make([]float32, n*f.Len)
 	for j := range columns {
 		f.Decode(y, b[j*ldb:][:n*f.Bytes])
@@ -114,7 +114,7 @@ func TestFix(t *testing.T) {
 			a[3*32+17] = bad
 		}
 		y := fix(a)
-		f := unsafe.Slice((*float32)(unsafe.Pointer(&y[64*n])), 4*n)
+		f := unsafe.Slice((*float32)(unsafe.Pointer(&y[(n+1)/2*128])), 4*n)
 		for run := range n {
 			if run == 3 && bad != 0 {
 				if s := float64(f[run]); !math.IsNaN(s) && !math.IsInf(s, 0) {
@@ -127,7 +127,8 @@ func TestFix(t *testing.T) {
 				top, sum[i/16] = max(top, math.Abs(float64(v))), sum[i/16]+float64(v)
 			}
 			for i, v := range a[32*run:][:32] {
-				q := 256*int(int8(y[64*run+i])) + int(int8(y[64*run+32+i]))
+				at := run/2*128 + run%2*32 + i
+				q := 256*int(int8(y[at])) + int(int8(y[at+64]))
 				if d := math.Abs(float64(q)*float64(f[run]) - float64(v)); d > max(1.01*0x1p-16*top, 0x1p-116) {
 					t.Fatalf("number %d of run %d, %v, differs by %v; the largest is %v", i, run, v, d, top)
 				}
@@ -155,7 +156,7 @@ func BenchmarkFixed(b *testing.B) {
 			dot := simd.BlocksOf(f.DType().Format()).Fixed
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&data[0]), 1, columns, depth/f.Len, 0, 0, len(data)/columns)
+				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&data[0]), nil, 1, columns, depth/f.Len, 0, 0, len(data)/columns)
 			}
 		})
 	}

@@ -25,6 +25,7 @@ type routines struct {
 	filters    []filterRow
 	blocks     []blocksRow
 	fixed      []fixedRow
+	panelDots  []panelDotRow
 	fix        func(y, a unsafe.Pointer, n int)
 	codes      []codesRow
 	fixRuns    func(y, a unsafe.Pointer, n int)
@@ -115,6 +116,11 @@ type fixedRow struct {
 	f      fixedDots
 }
 
+type panelDotRow struct {
+	parts int
+	f     panelDot
+}
+
 type codesRow struct {
 	format  string
 	f       func(y, b unsafe.Pointer, n int)
@@ -178,6 +184,9 @@ func (r routines) install() {
 	}
 	for _, row := range r.fixed {
 		fixed[row.format] = row.f
+	}
+	for _, row := range r.panelDots {
+		panelDots[row.parts] = row.f
 	}
 	for _, row := range r.codes {
 		codes[row.format] = row

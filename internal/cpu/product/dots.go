@@ -19,9 +19,6 @@ const (
 	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
 	// cache, and lanes add up so few products that their sum is as exact as a simd.Product's.
 	dotPart = 1024
-	// fixedRows is the greatest number of rows that are multiplied in fixed point where their blocks are: more of them
-	// are worth a copy of the codes.
-	fixedRows = 8
 )
 
 // NewDots returns a runner of products of few rows by memory that is contiguous along the depth, as
@@ -30,8 +27,7 @@ const (
 // which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
 // right ones. A right factor that is computed from memory along the depth is computed for a few columns at a time. NewDots
 // returns nil for other kernels, and for many short sums: to copy the right factor
-// takes less time than to add up their lanes. Halves would be copied to be widened. More than fixedRows rows
-// by blocks that have codes are simd.FixedProduct's, which decodes columns once for all rows.
+// takes less time than to add up their lanes. Halves would be copied to be widened.
 func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	deep := s.List(ir.Reduced, ir.K)
 	if len(deep) == 0 || s.Size(deep) < s.Tune.DotDepth || s.Reuses() {
@@ -46,13 +42,11 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	}
 	rows, cols := list(d.left&^d.right), list(d.right&^d.left)
 	m, n, depth := s.Size(rows), s.Size(cols), s.Size(deep)
-	if m > fixedRows && s.Template == ir.Contraction && slices.ContainsFunc(d.factors, func(y int) bool { return hasCodes(s, y) }) {
-		return nil
-	}
 	if !d.halves && depth < m*s.Tune.DotDepth || m > s.Tune.FewRows || n < dotColumns && depth > s.Tune.MaxBlock || m*depth*d.size > s.Tune.LoopBytes {
 		return nil
 	}
-	limit := min(max(n/32, s.Tune.ParallelThreshold/max(1, m*depth), dotColumns), s.Tune.MaxBlock/2)
+	limit := min(max(n/32, s.Tune.ParallelThreshold/max(1, m*depth), 1), s.Tune.MaxBlock/2)
+	limit = ir.CeilDiv(limit, dotColumns) * dotColumns
 	if d.computed {
 		if depth > s.Tune.MaxBlock {
 			return nil
@@ -205,26 +199,26 @@ func emitDots(a *vector.Assembler, i, y int, fixed map[int]int) int {
 	p.DotTile = simd.DotTiles[typ]
 	lanes := ir.Axes(a.Schedule.Lanes...)
 	cols, deep := in.Domain&lanes&^sum.Axes, sum.Axes&lanes
-	rows := 1
 	for _, l := range a.Schedule.Lanes {
-		switch {
-		case cols.Has(l):
+		if cols.Has(l) {
 			p.stride = in.View.Coef[l]
-		case sum.Domain.Has(l):
-			rows *= a.Extent[l]
 		}
 	}
 	p.rows, p.cols, p.depths = a.SetIndex(sum.Domain&lanes&^cols), a.SetIndex(cols), a.SetIndex(deep)
 	left := sum.Domain&^cols | deep
 	x := a.Widen(a.Body[sum.Src[0]], left)
-	if p.fixed = p.blocks.Fixed != nil && rows <= fixedRows; p.fixed {
+	depth := a.Space.Size(sum.Axes.List())
+	if p.fixed = p.blocks.Fixed != nil && simd.FixedBytes(depth) <= depth*p.from; p.fixed {
 		if _, ok := fixed[x]; !ok {
 			fixed[x] = a.Emit(vector.Op{Do: p.fix, Src: [4]int{x, -1, -1, -1}}, in.Type, left)
 		}
 		x = fixed[x]
 	}
 	s := vector.Op{Do: p.run, Src: [4]int{x, -1, -1, -1}}
-	if p.blocks.Decode != nil {
+	switch {
+	case p.fixed:
+		s.Extra = simd.FixedScratch
+	case p.blocks.Decode != nil:
 		s.Extra = decodedColumns * dotPart * 4
 	}
 	return a.Emit(s, sum.Type, sum.Domain)
@@ -270,7 +264,7 @@ func (p *dotProduct) run(f *vector.Activation, s *vector.Op) {
 	rows, cols, part := vector.Even(m, p.Rows, 1), n, vector.Even(k, dotPart, 16)
 	switch {
 	case p.fixed:
-		p.multiplyFixed(c, a, b, m, n, k)
+		p.multiplyFixed(unsafe.Add(f.Mem, s.Raw), c, a, b, m, n, k)
 		return
 	case p.blocks.Decode != nil:
 		p.decodeColumns(unsafe.Add(f.Mem, s.Raw), c, a, b, m, n, k, rows)
@@ -298,14 +292,9 @@ func (p *dotProduct) fix(f *vector.Activation, s *vector.Op) {
 }
 
 // multiplyFixed is run for rows in fixed point.
-func (p *dotProduct) multiplyFixed(c, a, b unsafe.Pointer, m, n, k int) {
-	cols := n
-	if m > 1 {
-		cols = dotColumns
-	}
-	for j := 0; j < n && k > 0; j += cols {
-		p.blocks.Fixed(unsafe.Add(c, j*p.from), a, unsafe.Add(b, p.typ.Bytes(j*p.stride)),
-			m, min(cols, n-j), k/p.typ.Unit(), n*p.from, simd.FixedStride(k), p.typ.Bytes(p.stride))
+func (p *dotProduct) multiplyFixed(scratch, c, a, b unsafe.Pointer, m, n, k int) {
+	if k > 0 {
+		p.blocks.Fixed(c, a, b, scratch, m, n, k/p.typ.Unit(), n*p.from, simd.FixedStride(k), p.typ.Bytes(p.stride))
 	}
 }
 

@@ -36,7 +36,10 @@ func (t *target) fix() {
 	y, a, n, at := p[0], p[1], p[2], t.GP64()
 	scales, sums, halves := t.GP64(), t.GP64(), t.GP64()
 	l := t.singles()
-	t.MOVQ(n, at)
+	step := t.GP64()
+	t.MOVQ(operand.I32(32), step)
+	t.LEAQ(operand.Mem{Base: n, Disp: 1}, at)
+	t.ANDQ(operand.I32(-2), at)
 	t.SHLQ(operand.U8(6), at)
 	t.LEAQ(operand.Mem{Base: y, Index: at, Scale: 1}, scales)
 	t.LEAQ(operand.Mem{Base: scales, Index: n, Scale: 4}, sums)
@@ -50,7 +53,7 @@ func (t *target) fix() {
 	for i := range x {
 		q := l.toInt(l.mul(x[i], inverse))
 		t.VPMOVDB(l.sar(8, l.addInt(q, i32(128))), operand.Mem{Base: y, Disp: 16 * i})
-		t.VPMOVDB(q, operand.Mem{Base: y, Disp: 32 + 16*i})
+		t.VPMOVDB(q, operand.Mem{Base: y, Disp: 64 + 16*i})
 		numbers = append(numbers, l.fromInt(q))
 	}
 	both := (&dotsWriter{target: t, weight: weight{lane: 4}, lanes: l}).sums(numbers)[0]
@@ -61,9 +64,10 @@ func (t *target) fix() {
 	for _, q := range []struct {
 		p     reg.GPVirtual
 		bytes int
-	}{{y, 64}, {a, 128}, {scales, 4}, {sums, 4}, {halves, 8}} {
+	}{{a, 128}, {scales, 4}, {sums, 4}, {halves, 8}} {
 		t.ADDQ(operand.I32(q.bytes), q.p)
 	}
+	t.nextRun(y, step)
 	t.jump(t.JMP, next)
 	t.Label(end)
 	t.end()

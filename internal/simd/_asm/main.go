@@ -112,7 +112,7 @@ func (t *tables) row(level, field, row string, args ...any) {
 func (t *tables) single(level, field, value string) { t.singles[level] += field + ": " + value + ",\n" }
 
 // fields are the fields of routines that are tables, with the types of their rows.
-var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"clamps", "clamp"}, {"casts", "cast"}, {"reductions", "reduction"}, {"wideSums", "reduction"}, {"dots", "dot"}, {"finds", "find"}, {"fills", "fill"}, {"products", "product"}, {"dotTiles", "dotTile"}, {"filters", "filter"}, {"blocks", "blocks"}, {"fixed", "fixed"}, {"codes", "codes"}}
+var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"clamps", "clamp"}, {"casts", "cast"}, {"reductions", "reduction"}, {"wideSums", "reduction"}, {"dots", "dot"}, {"finds", "find"}, {"fills", "fill"}, {"products", "product"}, {"dotTiles", "dotTile"}, {"filters", "filter"}, {"blocks", "blocks"}, {"fixed", "fixed"}, {"panelDots", "panelDot"}, {"codes", "codes"}}
 
 // source returns a Go file of the tables of levels.
 func (t *tables) source(levels []string) []byte {

@@ -23,7 +23,7 @@ func vpdpwssd(c *build.Context, ops ...operand.Op) {
 // codes writes a routine of simd.Blocks.Codes.
 func (w *unpacker) codes() {
 	x := w.format
-	w.exact, w.pairs = true, map[reg.Register]vec{}
+	w.exact = true
 	p := w.begin("codes"+x.name, "func(y, b *byte, n int)", "y", "b", "n")
 	y, n := p[0], p[2]
 	w.b = p[1]

@@ -4,19 +4,18 @@ import (
 	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 )
 
 // fixedFormats are the formats that have routines of simd.Blocks.Fixed.
 var fixedFormats = []fixedFormat{
-	{"Q4_0", 1, 18, "", -8, "lanes", (*unpacker).q4},
-	{"Q4_1", 1, 20, "", 1, "lanes", (*unpacker).q4offset},
-	{"Q5_0", 1, 22, "", -16, "", (*unpacker).q5},
-	{"Q8_0", 1, 34, "", -128, "", (*unpacker).q8},
-	{"Q4_K", 8, 144, "", -1, "runs", (*unpacker).q4k},
-	{"Q5_K", 8, 176, "", -1, "", (*unpacker).q5k},
-	{"Q6_K", 8, 210, "twos", -32, "", (*unpacker).q6k},
-	{"IQ4_NL", 1, 18, "", -128, "", (*unpacker).iq4},
+	{"Q4_0", 1, 18, "", -8, "lanes", (*unpacker).q4, (*panelWriter).q4, nil},
+	{"Q4_1", 1, 20, "", 1, "lanes", (*unpacker).q4offset, (*panelWriter).q4, nil},
+	{"Q5_0", 1, 22, "", -16, "", (*unpacker).q5, (*panelWriter).q5, nil},
+	{"Q8_0", 1, 34, "", -128, "", (*unpacker).q8, (*panelWriter).q8, (*unpacker).pairQ8},
+	{"Q4_K", 8, 144, "", -1, "runs", (*unpacker).q4k, (*panelWriter).q4k, (*unpacker).pairQ4K},
+	{"Q5_K", 8, 176, "", -1, "", (*unpacker).q5k, (*panelWriter).q5k, nil},
+	{"Q6_K", 8, 210, "twos", -32, "", (*unpacker).q6k, (*panelWriter).q6k, nil},
+	{"IQ4_NL", 1, 18, "", -128, "", (*unpacker).iq4, (*panelWriter).iq4, nil},
 }
 
 // A fixedFormat is a format whose numbers are multiples of a scale after an offset is added, so that
@@ -28,16 +27,17 @@ type fixedFormat struct {
 	factor      float64 // of the products of offsets
 	sixteenths  string  // codes that are upper halves of bytes may stay there: of odd runs, or of a run's upper lanes
 	codes       func(w *unpacker, i int) vec
+	panel       func(w *panelWriter)
+	pair        func(w *unpacker, i int) vec // two runs, or nil
 }
 
 // An unpacker unpacks runs of blocks at b to codes: bytes without a sign.
 type unpacker struct {
 	decoder
 	format fixedFormat
-	run    int                  // of the group
-	exact  bool                 // upper halves of bytes are shifted
-	pairs  map[reg.Register]vec // the bytes of an even run and the odd one, by b
-	masks  map[uint8]vec        // those in registers
+	run    int  // of the group
+	exact  bool // upper halves of bytes are shifted
+	packed vec  // of an even run and the odd one
 }
 
 // fixedTables are in the data segment.
@@ -49,11 +49,14 @@ var fixedTables = map[string][]uint32{
 	"highBits":   {0, 0x30303030, 0, 0x30303030},
 	"bothHalves": {0x01000100, 0x01000100, 0x01000100, 0x01000100, 0x03020302, 0x03020302, 0x03020302, 0x03020302},
 	"pairs":      {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7},
+	"firstBytes": {0, 0x04040404, 0x08080808, 0x0c0c0c0c},
+	"bitOfByte":  {0x08040201},
 	"levels":     {0x3f2d1801, 0x766a5d4f, 0xa6998d81, 0xf1d9c5b5},
 	"lanes":      bitsOf(1, 1, 1, 1, 1./16, 1./16, 1./16, 1./16),
 	"runs":       bitsOf(1, 1./16, 1, 1./16, 1, 1./16, 1, 1./16),
 	"each":       slices.Concat(fourEach(0, 0), fourEach(1, 1), fourEach(2, 2), fourEach(3, 3), fourEach(4, 4), fourEach(5, 5), fourEach(6, 6), fourEach(7, 7)),
-	"twos":       slices.Concat(fourEach(0, 1), fourEach(2, 3), fourEach(4, 5), fourEach(6, 7)),
+	"nibbles":    slices.Concat(fourEach(0x0f0f0f0f, 0x0f0f0f0f), fourEach(0xf0f0f0f0, 0xf0f0f0f0)),
+	"twos":       slices.Concat(fourEach(0, 1), fourEach(2, 3), fourEach(4, 5), fourEach(6, 7), fourEach(8, 9), fourEach(10, 11), fourEach(12, 13), fourEach(14, 15)),
 }
 
 func fourEach(a, b uint32) []uint32 { return []uint32{a, a, a, a, b, b, b, b} }
@@ -62,6 +65,29 @@ func fourEach(a, b uint32) []uint32 { return []uint32{a, a, a, a, b, b, b, b} }
 func (w *unpacker) unpack(i int) vec {
 	w.run = i
 	return w.format.codes(w, i)
+}
+
+// pair returns the codes of two runs of the group at b.
+func (w *unpacker) pair(i int) vec {
+	if f := w.format.pair; f != nil {
+		return f(w, i)
+	}
+	return w.beside(w.unpack(2*i), w.unpack(2*i+1))
+}
+
+func (w *unpacker) beside(low, high any) vec {
+	return w.v("VINSERTI64X4", 1, high, w.part(low.(vec), 64))
+}
+
+func (w *unpacker) pairQ8(i int) vec {
+	w.run = 2 * i
+	low := w.load(2)
+	w.run++
+	return w.v("VPXORD", bytes4(128), w.beside(low, w.at(2)))
+}
+
+func (w *unpacker) pairQ4K(i int) vec {
+	return w.v("VPANDD", w.data["nibbles"], w.v("VBROADCASTI64X4", w.decoder.at(16+32*i)))
 }
 
 // at is the byte at an offset of the block of the run.
@@ -129,9 +155,6 @@ func (w *unpacker) right(n int, x vec) vec { return w.vn(32, "VPSRLW", n, x) }
 func (w *unpacker) low(x vec) vec          { return w.masked(x, 15) }
 
 func (w *unpacker) masked(x vec, mask uint8) vec {
-	if m := w.masks[mask]; m != nil {
-		return w.vn(32, "VPANDD", m, x)
-	}
 	return w.vn(32, "VPANDD", bytes4(mask), x)
 }
 
@@ -167,13 +190,10 @@ func (w *unpacker) q5(int) vec {
 
 func (w *unpacker) q4k(i int) vec {
 	if i%2 == 0 {
-		w.pairs[w.b] = w.load(16 + 16*i)
-		return w.low(w.pairs[w.b])
+		w.packed = w.load(16 + 16*i)
+		return w.low(w.packed)
 	}
-	if w.exact {
-		return w.low(w.right(4, w.pairs[w.b]))
-	}
-	return w.masked(w.pairs[w.b], 0xf0)
+	return w.low(w.right(4, w.packed))
 }
 
 func (w *unpacker) q5k(i int) vec {
