@@ -167,6 +167,16 @@ func (r routines) install() {
 	for _, row := range r.fills {
 		fills[row.size] = row.f
 	}
+	if r.chain != nil {
+		Chain = r.chain
+	}
+	if r.moveRows != nil {
+		moveRows, everyOther, Prefetch = r.moveRows, r.everyOther, r.prefetch
+	}
+	r.installProducts()
+}
+
+func (r routines) installProducts() {
 	for _, row := range r.products {
 		Products[row.typ] = row.f
 		if row.typ == ir.Float32 {
@@ -201,12 +211,6 @@ func (r routines) install() {
 		if f != nil {
 			transposers[size] = f
 		}
-	}
-	if r.chain != nil {
-		Chain = r.chain
-	}
-	if r.moveRows != nil {
-		moveRows, everyOther, Prefetch = r.moveRows, r.everyOther, r.prefetch
 	}
 }
 
