@@ -22,7 +22,7 @@ var waits = edgeData{fromPort: 1, kind: 1}
 func (d *device) addNodes(g *graph, row bool) error {
 	g.nodes = make([]uintptr, len(g.launches))
 	lists := g.dependences(row)
-	ahead := g.ahead(lists)
+	ahead := g.ahead(lists, row)
 	l := d.lib
 	var before []uintptr
 	for k, list := range lists {
@@ -48,8 +48,9 @@ func (d *device) addNodes(g *graph, row bool) error {
 
 // ahead reports for each launch whether it may begin before the launch that it follows has ended. It waits itself,
 // and either loads memory first that no launch of the graph writes before it, or is the next one in a chain of those
-// that wait: beside other kernels its workgroups would take their place.
-func (g *graph) ahead(lists [][]int) []bool {
+// that wait: beside other kernels its workgroups would take their place. In a row, which stays when arguments alias each
+// other otherwise, any launch before may write that memory.
+func (g *graph) ahead(lists [][]int, row bool) []bool {
 	followers := make([]int, len(lists))
 	for _, list := range lists {
 		for _, i := range list {
@@ -62,7 +63,7 @@ func (g *graph) ahead(lists [][]int) []bool {
 		memory, loads, safe := g.memory[l.memory:][:len(l.buffers)], false, true
 		for i := range l.buffers {
 			if l.buffers[i].Ahead {
-				loads, safe = true, safe && !written[memory[i]]
+				loads, safe = true, safe && !row && !written[memory[i]]
 			}
 		}
 		for i := range l.buffers {
