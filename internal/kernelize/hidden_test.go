@@ -119,6 +119,14 @@ func TestBands(t *testing.T) {
 		{"rows of which nothing is left", func(s *graph.Node) *graph.Node {
 			return graph.Where(graph.Unary(ir.Not, after(s, -1)), s, fill(s, math.Inf(-1)))
 		}, 1, ir.Where, "0 0"},
+		{"rows of which nothing is left by another condition", func(s *graph.Node) *graph.Node {
+			fifth := elementwise(ir.Eq, graph.Iota(s.Shape, 1), graph.Fill(ir.Int32, 5, s.Shape))
+			return graph.Where(elementwise(ir.And, graph.Unary(ir.Not, after(s, 0)), fifth), s, fill(s, math.Inf(-1)))
+		}, 1, ir.Where, "0 0"},
+		{"zeros with another number behind them", func(s *graph.Node) *graph.Node {
+			zeros := graph.Fill(f32, 0, []int{rows, columns - 1})
+			return graph.Where(graph.Unary(ir.Not, after(s, 0)), s, graph.Pad(zeros, ir.Float(f32, 7), []graph.Padding{{}, {After: 1}}))
+		}, 1, ir.Where, "0 0"},
 		{"rows and columns that have changed places", causal, 0, ir.Where, "1 1"},
 		{"no product by a weight", causal, 1, 0, "2 3"},
 	} {

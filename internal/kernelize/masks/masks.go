@@ -101,9 +101,9 @@ func (f *finder) of(n *graph.Node) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// base returns the node that n is a movement of.
+// base returns the node that n is a movement of, with no other elements.
 func base(n *graph.Node) *graph.Node {
-	for n.Op.Class() == ir.Movement && n.Op != ir.Cat {
+	for n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Op != ir.Pad {
 		n = n.Operand(0)
 	}
 	return n
@@ -151,7 +151,19 @@ func (f *finder) hides(n *graph.Node) bool {
 		}
 		return f.limits.Lengths && points <= mostRows*columns
 	}
-	return f.limits.Skips && isBand(k, loopnest.Holds(k, stored))
+	return f.limits.Skips && isBounds(k, stored, true) && isBand(k, loopnest.Holds(k, stored))
+}
+
+// isBounds reports whether a condition is true, or false, at all positions within the bounds of where it may be.
+func isBounds(k *ir.Kernel, i int, want bool) bool {
+	in := &k.Body[i]
+	switch in.Op {
+	case ir.Not:
+		return isBounds(k, in.Src[0], !want)
+	case ir.And, ir.Or:
+		return want == (in.Op == ir.And) && isBounds(k, in.Src[0], want) && isBounds(k, in.Src[1], want)
+	}
+	return len(loopnest.Holds(k, i)) > 0
 }
 
 // isBand reports whether bounds leave one band along the last axis of a kernel, of at least one position at each row.
@@ -185,6 +197,9 @@ func (f *finder) findUnneeded(list []*graph.Node, isRoot func(*graph.Node) bool)
 		by := unneeded[n]
 		if isRoot(n) {
 			by = nil
+		}
+		if n.Op.Class() == ir.Movement && n.Op != ir.Reshape {
+			by = nil // its operand may be that node, of which it has elements in another order
 		}
 		if by != nil && !known && n.DType.IsFloat() && n.Src().Len() > 0 {
 			f.hidden[n] = Hidden{0, by}
