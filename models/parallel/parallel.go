@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/dist"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
@@ -30,14 +31,16 @@ var divided = map[string]int{
 // width of each network, of experts too; embeddings, norms and the head are whole. Each layer sums over the ranks
 // twice. All ranks call it with the same model, and the part with the same tokens: then the results are equal on
 // all, so that each chooses the same tokens, if it draws by the same seed. Its tensors are not computed: the part is
-// read from a mapped file by [tree.To].
+// read from a mapped file by [tree.To]. It has no derivatives: parts generate, and do not learn.
 //
 // The ranks must divide the heads, also of keys, and the inner width; of weights in blocks, in whole blocks.
 func Divide(g *dist.Group, m *models.Llama) (*models.Llama, error) {
 	n := g.Size()
 	part := *m
 	part.Model.Layers = nil
-	part.Sum = func(x tensor.Tensor) tensor.Tensor { return dist.AllReduce(g, x, dist.Sum) }
+	part.Sum = grad.Custom(func(x tensor.Tensor) tensor.Tensor { return dist.AllReduce(g, x, dist.Sum) }, func(_, _, _ tensor.Tensor) tensor.Tensor {
+		panic("parallel: a part of a model has no derivatives: train whole models, with memory divided by optim.Optimizer.ZeRO")
+	})
 	for i, l := range m.Model.Layers {
 		a := &l.SelfAttn.Settings
 		heads, keys := a.Heads, a.KVHeads

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/dist"
 	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/models"
@@ -128,5 +129,21 @@ func TestDivideErrors(t *testing.T) {
 		}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Divide of %s over %d ranks returned %v, want %q", c.path, c.ranks, err, c.want)
 		}
+	}
+}
+
+// Gradients of a part would be of the sum of the ranks' losses: they are an error.
+func TestDivideGradient(t *testing.T) {
+	m := load(t, plain)
+	if err := dist.Local(2, func(g *dist.Group) (err error) {
+		defer tensor.Catch(&err)
+		part, err := parallel.Divide(g, m)
+		if err != nil {
+			return err
+		}
+		grad.Of(func(p *models.Llama) tensor.Tensor { return p.Apply(tensor.New([]int32{1, 5}).Reshape(1, 2)).Sum() })(part)
+		return nil
+	}); err == nil || !strings.Contains(err.Error(), "a part of a model has no derivatives: train whole models") {
+		t.Errorf("the gradient of a part returned %v", err)
 	}
 }
