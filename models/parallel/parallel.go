@@ -48,7 +48,7 @@ func Divide(g *dist.Group, m *models.Llama) (*models.Llama, error) {
 			keys = heads
 		}
 		if heads%n != 0 || keys%n != 0 {
-			return nil, fmt.Errorf("parallel: layer %d has %d heads and %d of keys, which %d ranks do not divide", i, heads, keys, n)
+			return nil, fmt.Errorf("parallel: layer %d has %d heads and %d of keys, which %d ranks do not divide: start a number that divides both", i, heads, keys, n)
 		}
 		a.Heads, a.KVHeads = heads/n, keys/n
 		var err error
