@@ -66,14 +66,17 @@ func NewRegex(source string) (Pattern, error) {
 	return newBacktracking(source)
 }
 
-// The greatest length of a regular expression, and the longest that one text may take.
+// The greatest length of a regular expression, and the longest that it may take for one text.
 const (
 	maxRegex     = 1 << 16
 	regexTimeout = 10 * time.Second
 )
 
 // backtracking is a regular expression of regexp2.
-type backtracking struct{ re *regexp2.Regexp }
+type backtracking struct {
+	re    *regexp2.Regexp
+	limit time.Duration // that one text may take
+}
 
 func newBacktracking(source string) (Pattern, error) {
 	rewritten, err := rewrite(source)
@@ -89,11 +92,11 @@ func newBacktracking(source string) (Pattern, error) {
 		return nil, fmt.Errorf("the regular expression %.100q cannot be read: %.300q", source, why)
 	}
 	re.MatchTimeout = regexTimeout
-	return backtracking{re}, nil
+	return backtracking{re, regexTimeout}, nil
 }
 
 func (b backtracking) Each(s string, found func(lo, hi int)) error {
-	text := []rune(s)
+	text, began := []rune(s), time.Now()
 	m, err := b.re.FindRunesMatch(text)
 	at, pos := 0, 0 // the same place in runes and in bytes
 	advance := func(to int) int {
@@ -102,15 +105,20 @@ func (b backtracking) Each(s string, found func(lo, hi int)) error {
 		}
 		return pos
 	}
-	for last := -1; err == nil && m != nil; {
+	slow := false
+	for last := -1; err == nil && m != nil && !slow; {
 		lo := advance(m.Index)
 		if hi := advance(m.Index + m.Length); lo < hi || lo != last { // an empty one at the end of another does not count
 			found(lo, hi)
 			last = hi
 		}
 		m, err = b.re.FindNextMatch(m)
+		slow = time.Since(began) > b.limit // regexp2 has a limit for each match
 	}
-	return err
+	if slow || err != nil { // regexp2 fails for nothing else, and quotes all of the text
+		return fmt.Errorf("the regular expression takes longer than %v on a text of %d characters: divide the text", b.limit, len(text))
+	}
+	return nil
 }
 
 // A Behaviour says what a split does with the matches of its pattern.

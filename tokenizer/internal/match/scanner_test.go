@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 // runesOf are characters at which splitters differ.
@@ -85,5 +86,23 @@ func TestEmptyLiteral(t *testing.T) {
 		if got, want := matches(t, Literal(""), text), matches(t, re, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// The limit of time is for all matches in a text, each of which is fast.
+func TestSlowExpression(t *testing.T) {
+	p, err := newBacktracking(digitTriples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := p.(backtracking)
+	slow.limit = 20 * time.Millisecond
+	found := 0
+	err = slow.Each(strings.Repeat("1", 1<<15), func(lo, hi int) { found++ })
+	if err == nil || len(err.Error()) > 200 || found == 0 {
+		t.Errorf("%d matches, %v", found, err)
+	}
+	if err := slow.Each("1234", func(lo, hi int) {}); err != nil {
+		t.Error(err)
 	}
 }
