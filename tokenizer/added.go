@@ -112,7 +112,7 @@ func (b *finderBuilder) build() *finder {
 
 // split calls add with the parts of s: those that are tokens with their ids, the others with -1.
 func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32)) {
-	prev := 0
+	prev, blank := 0, 0 // the ends of the last token, and of the last white space beside one
 	if f != nil {
 		for pos := 0; pos < len(s); {
 			if !f.starts[s[pos]] {
@@ -131,10 +131,12 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 				continue
 			}
 			if t.LStrip {
-				lo = max(prev, len(strings.TrimRightFunc(s[:lo], unicode.IsSpace)))
+				lo = max(prev, min(prev, lo)+len(strings.TrimRightFunc(s[min(prev, lo):lo], unicode.IsSpace)))
 			}
 			if t.RStrip {
+				hi = max(hi, blank) // each is read once
 				hi = len(s) - len(strings.TrimLeftFunc(s[hi:], unicode.IsSpace))
+				blank = hi
 			}
 			if prev < lo {
 				add(prev, lo, -1)

@@ -1,0 +1,29 @@
+package tokenizer
+
+import (
+	"strings"
+	"testing"
+)
+
+// White space beside tokens that are white space is read once, not for each of them.
+func TestAddedTokensOfWhiteSpace(t *testing.T) {
+	a, err := newAddedTokens([]AddedToken{
+		{ID: 0, Content: " ", RStrip: true}, {ID: 1, Content: "\t"}, {ID: 2, Content: "\n", LStrip: true}, {ID: 3, Content: "x", LStrip: true, RStrip: true},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	split := func(s string) (parts [][3]int) {
+		a.split(a.plain, s, func(lo, hi int, id int32) { parts = append(parts, [3]int{lo, hi, int(id)}) })
+		return parts
+	}
+	for _, s := range []string{" \t", "\n\t", " \n"} {
+		const n = 1 << 20
+		if parts := split(strings.Repeat(s, n)); len(parts) == 0 {
+			t.Error("no parts")
+		}
+	}
+	if parts := split(strings.Repeat(" ", 1<<20)); len(parts) < 1 || parts[0] != [3]int{0, 1 << 20, 0} {
+		t.Error(parts[:1])
+	}
+}
