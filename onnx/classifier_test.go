@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -68,5 +69,21 @@ func TestClassifiers(t *testing.T) {
 		if fmt.Sprint(labels) != c.labels || !(worst < 1e-5) {
 			t.Errorf("case %d: labels %v, scores %v, want %s, %v", i, labels, scores, c.labels, c.scores)
 		}
+	}
+}
+
+// A file's negative number of vectors is its fault.
+func TestClassifierWithNegativeClass(t *testing.T) {
+	floats := func(name string, v ...float32) *proto.Attr {
+		return &proto.Attr{Name: name, Type: proto.AttrFloats, Floats: v}
+	}
+	ints := func(name string, v ...int64) *proto.Attr {
+		return &proto.Attr{Name: name, Type: proto.AttrInts, Ints: v}
+	}
+	m := sketch{domain: "ai.onnx.ml", inputs: []*proto.ValueInfo{float("x", 3, 2)}, outputs: []*proto.ValueInfo{typed("l", op.Int64, -1), float("s", -1, -1)},
+		nodes: []*proto.Node{{Op: "SVMClassifier", Domain: "ai.onnx.ml", Inputs: []string{"x"}, Outputs: []string{"l", "s"}, Attrs: []*proto.Attr{
+			ints("classlabels_ints", 4, 2), floats("coefficients", 1, 2), floats("rho", 1), ints("vectors_per_class", -1, 3), floats("support_vectors", 1, 2, 3, 4)}}}}.model(t)
+	if _, err := m.Run(t.Context(), map[string]tensor.Tensor{"x": tensor.New(make([]float32, 6), 3, 2)}); err == nil || !strings.Contains(err.Error(), "-1 vectors of a class") {
+		t.Error(err)
 	}
 }

@@ -180,6 +180,9 @@ func svmClassifier(c *op.Call) []op.Value {
 	n := 0
 	starts := make([]int, len(per)+1)
 	for i, m := range per {
+		if m < 0 {
+			c.Fail("%d vectors of a class", m)
+		}
 		n += m
 		starts[i+1] = n
 	}
