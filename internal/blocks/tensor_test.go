@@ -98,6 +98,30 @@ func TestTensors(t *testing.T) {
 	}
 }
 
+// A mask may end the depth of a product within a block: the blocks count up to there.
+func TestMaskedDepth(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(blocks.Formats)) {
+		const cols, depth = 21, 512
+		p, plain := packed(blocks.Formats[name], cols, depth)
+		for _, m := range []int{1, 3, 13, 40} {
+			r := rand.New(rand.NewPCG(1, uint64(m)))
+			v := make([]float32, m*depth)
+			for i := range v {
+				v[i] = float32(r.NormFloat64())
+			}
+			x := tensor.New(v, m, depth)
+			for _, limit := range []int32{0, 7, 96, 299, depth} {
+				masked := tensor.Where(tensor.Arange(depth).Cast(tensor.Int32).Lt(tensor.New([]int32{limit}, 1)), x, tensor.ZerosLike(x))
+				want := tensor.New(v, m, depth).Slice(1, 0, int(limit)).MatMul(plain.T().Slice(0, 0, int(limit)))
+				off := x.Abs().Mul(1e-6).Add(5. / (1 << 16)).MatMul(plain.T().Abs())
+				if err := near(masked.MatMul(p.T()), want, off); err != nil {
+					t.Errorf("%s, %d rows, %d of %d elements: %v", name, m, limit, depth, err)
+				}
+			}
+		}
+	}
+}
+
 // near returns an error if sums differ by more than off.
 func near(got, want, off tensor.Tensor) error {
 	var all [3][]float32

@@ -159,7 +159,7 @@ func isDotted(s *vector.Space, i int, deep []int) bool {
 	arg, step := &s.Args[in.Arg], 1
 	if f := arg.DType.Format(); f != nil {
 		outside := func(axis int) bool { return !slices.Contains(deep, axis) && in.View.Coef[axis]%f.Len != 0 }
-		if !arg.Align || in.View.Off%f.Len != 0 || s.Size(deep)%f.Len != 0 || slices.ContainsFunc(in.Domain.List(), outside) {
+		if !arg.Align || in.View.Off%f.Len != 0 || s.Size(deep)%f.Len != 0 || s.Limited(deep) || slices.ContainsFunc(in.Domain.List(), outside) {
 			return false
 		}
 	} else if simd.DotTiles[arg.DType].Dots == nil {

@@ -22,7 +22,7 @@ type weights struct {
 // right factor, or -1. The other one is in float32.
 func fixedFactor(s *vector.Space, x, y int) int {
 	deep := s.List(ir.K)
-	if simd.FixedProduct.Tile == nil || s.Body[x].Type != ir.Float32 || s.Limited(deep) {
+	if simd.FixedProduct.Tile == nil || s.Body[x].Type != ir.Float32 {
 		return -1
 	}
 	for _, i := range []int{y, x} {
