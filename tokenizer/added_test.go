@@ -27,3 +27,17 @@ func TestAddedTokensOfWhiteSpace(t *testing.T) {
 		t.Error(parts[:1])
 	}
 }
+
+// So are the runs of a normalized text that such tokens share.
+func TestOffsetsOfWhiteSpace(t *testing.T) {
+	tok, err := Read(strings.NewReader(`{"added_tokens":[{"id":1,"content":" ","single_word":false,"lstrip":false,"rstrip":true,"normalized":true,"special":false}],
+"normalizer":{"type":"NFKC"},"model":{"type":"WordLevel","vocab":{"a":0," ":1},"unk_token":"a"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1 << 18
+	e, err := tok.Encode(strings.Repeat("\u3000", n), nil) // each is a run of its own
+	if err != nil || e.Len() != n || e.Offsets[1] != [2]int32{1, n} || e.Offsets[n-1] != [2]int32{n - 1, n} {
+		t.Error(err, e.Len(), e.Offsets[:2])
+	}
+}

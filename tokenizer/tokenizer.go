@@ -279,8 +279,15 @@ func newCounter(s string, t *norm.Text) counter {
 
 // runOf returns the run of a place, not before run k.
 func (c *counter) runOf(at int32, k int) int {
-	for k+1 < len(c.text.Runs) && c.text.Runs[k+1].At <= at {
-		k++
+	begins := func(k int) bool { return k < len(c.text.Runs) && c.text.Runs[k].At <= at }
+	step := 1
+	for ; begins(k + step); step *= 2 {
+		k += step
+	}
+	for ; step > 0; step /= 2 {
+		if begins(k + step) {
+			k += step
+		}
 	}
 	return k
 }
