@@ -160,8 +160,7 @@ func besideWords(before, after string) bool {
 	return wordRune(last) || wordRune(first)
 }
 
-// wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions
-// and the like.
+// wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions and the like.
 func wordRune(r rune) bool {
 	p := match.Props(r)
 	return p&match.Word != 0 && p&match.OtherNumber == 0 || r == 0x200c || r == 0x200d

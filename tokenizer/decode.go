@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
-// A stage turns tokens into text, step by step. A token may come in fragments, the last of which has
-// end set.
+// A stage turns tokens into text, step by step. A token may come in fragments, the last of which has end set.
 type stage interface {
 	push(fragment string, end bool, emit func(fragment string, end bool))
 	// flush is called after the last token.
@@ -35,8 +34,7 @@ func pipeline(stages []stage, out func(string)) (push func(string), flush func()
 	return push, flush
 }
 
-// tokenStage is a stage that needs whole tokens: f returns the replacement of a token, the i-th, and
-// whether it stays.
+// tokenStage is a stage that needs whole tokens: f returns the replacement of a token, the i-th, and whether it stays.
 type tokenStage struct {
 	f       func(i int, s string) (string, bool)
 	i       int
@@ -100,8 +98,7 @@ func cleanUp(s string) string {
 	return s
 }
 
-// metaspaceDecoder makes spaces of a character, but none of it in the first token if one was put
-// before the text.
+// metaspaceDecoder makes spaces of a character, but none of it in the first token if one was put before the text.
 func metaspaceDecoder(replacement string, prepended bool) decoder {
 	return each(func(i int, s string) (string, bool) {
 		to := " "
@@ -185,8 +182,7 @@ func replaceDecoder(p match.Pattern, content string) decoder {
 	})
 }
 
-// stripStage removes a character at most left times from the start of a token, and at most right times
-// from its end.
+// stripStage removes a character at most left times from the start of a token, and at most right times from its end.
 type stripStage struct {
 	content     string
 	left, right int
@@ -239,8 +235,7 @@ type fuse struct{}
 func (fuse) push(s string, _ bool, emit func(string, bool)) { emit(s, false) }
 func (fuse) flush(emit func(string, bool))                  { emit("", true) }
 
-// byteFallback makes characters of rows of tokens <0x00> to <0xFF>, and U+FFFD of each token of a row
-// that is no UTF-8.
+// byteFallback makes characters of rows of tokens <0x00> to <0xFF>, and U+FFFD of each token of a row that is no UTF-8.
 type byteFallback struct {
 	row     []byte
 	partial string
@@ -333,9 +328,8 @@ func (t *bytesStage) flush(emit func(string, bool)) {
 	emit(string(text), true)
 }
 
-// validUTF8 replaces each longest part of b that begins a character and does not end it, and each
-// byte that begins none, by U+FFFD, as Unicode recommends. Unless b is complete, it leaves the
-// start of a character at the end.
+// validUTF8 replaces each longest part of b that begins a character and does not end it, and each byte that begins
+// none, by U+FFFD, as Unicode recommends. Unless b is complete, it leaves the start of a character at the end.
 func validUTF8(b []byte, complete bool) (text, rest []byte) {
 	if utf8.Valid(b) {
 		return b, nil

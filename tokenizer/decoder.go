@@ -14,9 +14,8 @@ func (t *Tokenizer) Decode(ids []int32, keepSpecial bool) string {
 	return b.String()
 }
 
-// A Decoder returns the text of tokens that come one after the other, such as tokens that a model
-// generates. It never cuts a character: text that may still change is held back. The texts, joined,
-// equal Decode's.
+// A Decoder returns the text of tokens that come one after the other, such as tokens that a model generates. It never
+// cuts a character: text that may still change is held back. The texts, joined, equal Decode's.
 type Decoder struct {
 	t       *Tokenizer
 	keep    bool

@@ -1,10 +1,9 @@
 // Package tokenizer turns text into the tokens that language models read, and back, as Hugging
 // Face's tokenizers library does.
 //
-// [Open] reads tokenizer.json, tokenizer.model of SentencePiece, vocab.txt of BERT and vocab.json with
-// merges.txt of GPT-2, or a folder with one of them; [FromGGUF] takes the metadata of a GGUF file.
-// A part of a file that is not known is an error: without it the tokens would be others.
-// [BPETrainer] and [UnigramTrainer] make vocabularies from texts.
+// [Open] reads tokenizer.json, tokenizer.model of SentencePiece, vocab.txt of BERT and vocab.json with merges.txt of
+// GPT-2, or a folder with one of them; [FromGGUF] takes the metadata of a GGUF file. A part of a file that is not known
+// is an error: without it the tokens would be others. [BPETrainer] and [UnigramTrainer] make vocabularies from texts.
 //
 // Read tokenizer.go first: it is the way of a text. Then state.go, the pieces of a text; load.go,
 // fields.go and components.go, the file; decode.go, the way back. Three packages are below:
@@ -18,7 +17,6 @@
 // words into tokens, a post-processor adds special tokens. A decoder makes text of tokens. Offsets say
 // which characters of the text a token stands for, through all changes.
 //
-// No text takes time that grows with its square: BPE goes over a word once and checks that each
-// token may follow the one before, Unigram finds the best way with a trie, and words that were met
-// before are looked up.
+// No text takes time that grows with its square: BPE goes over a word once and checks that each token may follow the
+// one before, Unigram finds the best way with a trie, and words that were met before are looked up.
 package tokenizer

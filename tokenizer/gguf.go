@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
-// GGUF is the metadata of a GGUF file about its tokenizer, under the names
-// tokenizer.ggml.*.
+// GGUF is the metadata of a GGUF file about its tokenizer, under the names tokenizer.ggml.*.
 type GGUF struct {
 	// Model is gpt2, llama, bert or t5.
 	Model string

@@ -112,9 +112,8 @@ func readUnigram(f *fields, _ int) subword.Model {
 	return m
 }
 
-// parseScore reads a number as Hugging Face's library does, whose result may differ from the nearest
-// one in the last bit: whole digits, divided by a power of ten. Ties between ways to divide a word
-// depend on it.
+// parseScore reads a number as Hugging Face's library does, whose result may differ from the nearest one in the last
+// bit: whole digits, divided by a power of ten. Ties between ways to divide a word depend on it.
 func parseScore(s string) (float64, bool) {
 	v, err := strconv.ParseFloat(s, 64)
 	digits, mantissa := strings.TrimPrefix(s, "-"), uint64(0)
