@@ -134,9 +134,8 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 				lo = max(prev, min(prev, lo)+len(strings.TrimRightFunc(s[min(prev, lo):lo], unicode.IsSpace)))
 			}
 			if t.RStrip {
-				hi = max(hi, blank) // each is read once
-				hi = len(s) - len(strings.TrimLeftFunc(s[hi:], unicode.IsSpace))
-				blank = hi
+				hi = len(s) - len(strings.TrimLeftFunc(s[max(hi, blank):], unicode.IsSpace))
+				blank = hi // each is read once
 			}
 			if prev < lo {
 				add(prev, lo, -1)
@@ -160,7 +159,8 @@ func besideWords(before, after string) bool {
 	return wordRune(last) || wordRune(first)
 }
 
-// wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions and the like.
+// wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions
+// and the like.
 func wordRune(r rune) bool {
 	p := match.Props(r)
 	return p&match.Word != 0 && p&match.OtherNumber == 0 || r == 0x200c || r == 0x200d

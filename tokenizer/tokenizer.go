@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -254,8 +255,7 @@ func (t *Tokenizer) divide(in *input, s string) error {
 	return nil
 }
 
-// A counter turns places of a text into places in runes of the original. They go up, except where
-// added tokens share white space.
+// A counter turns places of a text, which mostly go up, into places in runes of the original.
 type counter struct {
 	starts []int32 // by byte of the original: the characters that begin before it; nil for ASCII
 	text   *norm.Text
@@ -277,30 +277,22 @@ func newCounter(s string, t *norm.Text) counter {
 	return counter{starts: starts, text: t}
 }
 
-// runOf returns the run of a place, not before run k.
+// runOf returns the run of a place, which is near after run k but where tokens share white space.
 func (c *counter) runOf(at int32, k int) int {
-	begins := func(k int) bool { return k < len(c.text.Runs) && c.text.Runs[k].At <= at }
-	step := 1
-	for ; begins(k + step); step *= 2 {
-		k += step
-	}
-	for ; step > 0; step /= 2 {
-		if begins(k + step) {
-			k += step
+	for near := k + 16; k < near && c.text.Runs[k].At <= at; k++ {
+		if k+1 == len(c.text.Runs) || c.text.Runs[k+1].At > at {
+			return k
 		}
 	}
-	return k
+	return sort.Search(len(c.text.Runs), func(i int) bool { return c.text.Runs[i].At > at }) - 1
 }
 
 // offsets returns the characters that the bytes lo to hi of the text come from, whole ones.
 func (c *counter) offsets(lo, hi int32) [2]int32 {
 	lo, hi = lo+c.text.Off, hi+c.text.Off
-	if lo < c.text.Runs[c.k].At {
-		c.k = 0
-	}
-	c.k = c.runOf(lo, c.k)
+	c.k = max(0, c.runOf(lo, c.k))
 	first := c.text.Runs[c.k]
-	last := c.text.Runs[c.runOf(hi-1, c.k)]
+	last := c.text.Runs[max(c.k, c.runOf(hi-1, c.k))]
 	o := [2]int32{first.Lo}
 	if first.Hi < 0 {
 		o[0] += lo - first.At

@@ -12,6 +12,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/dlclark/regexp2/syntax"
+
+	"github.com/tensorken/tensorken/internal/clock"
 )
 
 // A Pattern finds parts of a text.
@@ -96,7 +98,7 @@ func newBacktracking(source string) (Pattern, error) {
 }
 
 func (b backtracking) Each(s string, found func(lo, hi int)) error {
-	text, began := []rune(s), time.Now()
+	text, began := []rune(s), clock.Now()
 	m, err := b.re.FindRunesMatch(text)
 	at, pos := 0, 0 // the same place in runes and in bytes
 	advance := func(to int) int {
@@ -113,7 +115,7 @@ func (b backtracking) Each(s string, found func(lo, hi int)) error {
 			last = hi
 		}
 		m, err = b.re.FindNextMatch(m)
-		slow = time.Since(began) > b.limit // regexp2 has a limit for each match
+		slow = clock.Since(began) > b.limit // regexp2 has a limit for each match
 	}
 	if slow || err != nil { // regexp2 fails for nothing else, and quotes all of the text
 		return fmt.Errorf("the regular expression takes longer than %v on a text of %d characters: divide the text", b.limit, len(text))
