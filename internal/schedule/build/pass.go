@@ -38,7 +38,7 @@ func (c *Builder) AddPass(threads int, build func(p *Pass)) {
 	build(p)
 	p.Grid = c.Fold(p.Workgroups)
 	if p.Awaits() < 0 && p.Groups() <= c.Target.Units { // it may begin before others end
-		p.Body.Stmts = slices.Insert(p.Body.Stmts, 0, shader.Stmt(&shader.AwaitOthers{}))
+		p.Body.Stmts = append([]shader.Stmt{&shader.AwaitOthers{}}, p.Body.Stmts...)
 	}
 	if len(p.Params) > MaxParams {
 		c.Fail("%d parameters, more than %d", len(p.Params), MaxParams)
