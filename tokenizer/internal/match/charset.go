@@ -8,9 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+var separators = strings.NewReplacer(" ", "", "_", "", "-", "")
+
 // plainName returns the name of a set of characters in lower case, without spaces, _ and -.
 func plainName(name string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
 
 // tableSet returns the characters of a table as they stand in brackets.

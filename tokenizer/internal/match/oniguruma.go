@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,6 +17,7 @@ type rewriter struct {
 	out  []byte
 	last int   // where the last expression that may be repeated begins in out
 	open []int // where open parentheses begin
+	deep int   // repetitions of one another so far
 	err  error
 }
 
@@ -44,14 +46,13 @@ func (w *rewriter) fail(format string, args ...any) {
 
 // add writes an expression that may be repeated.
 func (w *rewriter) add(s string) {
-	w.last = len(w.out)
+	w.last, w.deep = len(w.out), 0
 	w.out = append(w.out, s...)
 }
 
 // wrap puts the last expression in a group.
 func (w *rewriter) wrap(group string) {
-	inner := string(w.out[w.last:])
-	w.out = append(append(append(w.out[:w.last], group...), inner...), ')')
+	w.out = append(slices.Insert(w.out, w.last, []byte(group)...), ')')
 }
 
 // next rewrites one element.
@@ -126,9 +127,15 @@ func (w *rewriter) quantifier() {
 		w.wrap("(?>")
 	}
 	if w.rest != "" && strings.Contains("?*+{", w.rest[:1]) { // a repetition of the repetition
+		if w.deep++; w.deep > maxDeep {
+			w.fail("it has more than %d repetitions of one another", maxDeep)
+			return
+		}
 		w.wrap("(?:")
 	}
 }
+
+const maxDeep = 16 // repetitions of one another
 
 const (
 	// setWord is \w in brackets; alone, it has Latin-1's numbers too.
