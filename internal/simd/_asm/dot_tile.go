@@ -55,13 +55,7 @@ func (w *dotsWriter) write(name string) string {
 	w.c, w.a, w.b, w.k, w.lda, w.ldb = p[0], p[1], p[2], p[3], p[4], p[5]
 	w.IMUL3Q(operand.I32(w.lane), w.lda, w.lda)
 	w.IMUL3Q(operand.I32(w.size), w.ldb, w.ldb)
-	end := w.label("end")
-	for rows := dotRows[w.width]; rows > 0; rows-- {
-		other := w.label("rows")
-		if rows > 1 {
-			w.CMPQ(m, operand.I32(rows))
-			w.jump(w.JNE, other)
-		}
+	w.byRows(m, dotRows[w.width], func(rows int) {
 		for _, cols := range []int{dotColumns(w.width, rows), 1} {
 			next, rest := w.label("columns"), w.label("rest")
 			w.Label(next)
@@ -72,11 +66,7 @@ func (w *dotsWriter) write(name string) string {
 			w.Label(rest)
 			w.ADDQ(operand.I32(cols), n)
 		}
-		w.jump(w.JMP, end)
-		w.Label(other)
-	}
-	w.Label(end)
-	w.end()
+	})
 	return name + w.level
 }
 

@@ -28,35 +28,12 @@ func (w *panelDot) write() {
 	t := w.target
 	p := t.begin(fmt.Sprint("dotPanel", w.parts), "func(c, a, s, u, p *byte, ahead uintptr, m, n, k, ldc, lda, step, add int)", "a", "s", "u", "p", "ahead", "k", "lda", "step", "m")
 	w.a, w.s, w.u, w.p, w.ahead, w.k, w.lda, w.step = p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
-	m := p[8]
-	end := t.label("end")
-	for rows := panelRows; rows > 0; rows-- {
-		next := t.label("rows")
-		if rows > 1 {
-			t.CMPQ(m, operand.I32(rows))
-			t.jump(t.JNE, next)
-		}
-		w.body(rows)
-		t.jump(t.JMP, end)
-		t.Label(next)
-	}
-	t.Label(end)
-	t.end()
+	t.byRows(p[8], panelRows, w.body)
 }
 
 // row is the operand at an offset of a row; p4 is row 4.
 func (w *panelDot) row(p, p4 reg.GPVirtual, i, offset int) operand.Mem {
-	m := operand.Mem{Base: p, Disp: offset}
-	if i >= 4 {
-		m.Base = p4
-	}
-	switch i % 4 {
-	case 1, 2:
-		m.Index, m.Scale = w.lda, uint8(i%4)
-	case 3:
-		m.Index, m.Scale = w.lda3, 1
-	}
-	return m
+	return rowAt([]reg.GPVirtual{p, p4}[i/4], w.lda, w.lda3, i%4, offset)
 }
 
 func (w *panelDot) body(rows int) {

@@ -71,14 +71,7 @@ func (w *panelWriter) panel() {
 
 // of is the byte at an offset of the block of a column.
 func (w *panelWriter) of(column, offset int) operand.Mem {
-	m := operand.Mem{Base: w.column[column/4], Disp: offset}
-	switch column % 4 {
-	case 1, 2:
-		m.Index, m.Scale = w.ldb, uint8(column%4)
-	case 3:
-		m.Index, m.Scale = w.ldb3, 1
-	}
-	return m
+	return rowAt(w.column[column/4], w.ldb, w.ldb3, column%4, offset)
 }
 
 // transposed returns the four elements of 4 bytes that begin at an address, of all columns.

@@ -123,14 +123,19 @@ func (t *target) runsProduct() {
 		t.KMOVW(bits.As32(), w.masks[v])
 		t.SHRQ(operand.U8(16), bits)
 	}
+	t.byRows(m, runsRows, w.runsBody)
+}
+
+// byRows ends a routine with a body for each number of rows m up to the most.
+func (t *target) byRows(m reg.GPVirtual, most int, body func(rows int)) {
 	end := t.label("end")
-	for i := runsRows; i > 0; i-- {
+	for rows := most; rows > 0; rows-- {
 		next := t.label("rows")
-		if i > 1 {
-			t.CMPQ(m, operand.I32(i))
+		if rows > 1 {
+			t.CMPQ(m, operand.I32(rows))
 			t.jump(t.JNE, next)
 		}
-		w.runsBody(i)
+		body(rows)
 		t.jump(t.JMP, end)
 		t.Label(next)
 	}
