@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/models/internal/settings"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -140,7 +141,7 @@ func (s *llamaConfig) findExperts() error {
 			s.sparse[i], sparse = true, sparse+1
 		}
 	}
-	if why := s.tooMany(s.Experts * sparse); why != "" {
+	if why := settings.TooMany(s.Experts*sparse, s.tensors); why != "" {
 		return s.errorf("%s is %d in %d layers: %s", s.experts, s.Experts, sparse, why)
 	}
 	if (sparse > 0 || s.kind == "mixtral") && (s.TopK < 1 || s.TopK > s.Experts) {

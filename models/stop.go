@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/models/internal/settings"
 )
 
 // StopTokens returns the tokens that end a text of the model in a folder, for [Generator.Stop]:
@@ -45,7 +46,7 @@ func StopTokens(dir string) ([]int32, error) {
 		}
 		var ids []int32
 		if err := files.JSON(c.EOS, &ids); err != nil {
-			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", files.Name(path), shown(c.EOS))
+			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", files.Name(path), settings.Shown(c.EOS))
 		}
 		return ids, nil
 	}

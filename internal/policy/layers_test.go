@@ -40,7 +40,7 @@ var layers = []layer{
 	{"transformations", 2, 0, 33, `internal/jit grad grad/gradtest internal/hosttest dist`},
 	{"files", 2, 34, 69, `internal/treefile safetensors internal/blocks gguf internal/llamacpp npy imageio wav`},
 	{"mathematics", 1, 0, 26, `fft linalg solve`},
-	{"networks", 1, 27, 100, `nn optim data/table data data/images train models/sample models models/parallel`},
+	{"networks", 1, 27, 100, `nn optim data/table data data/images train models/sample models/internal/settings models models/parallel`},
 	{"language", 0, 21, 59, `internal/pyvalue internal/jinja tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/protobuf tokenizer/internal/subword tokenizer internal/vocabulary llm/hub llm`},
 	{"ONNX", 0, 60, 78, `
 		onnx/internal/proto onnx/internal/op onnx/internal/ops/core onnx/internal/ops/neural onnx/internal/ops/image
