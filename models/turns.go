@@ -223,29 +223,7 @@ func (h *hostTurns) choose(i int, id int32, logits []float32) Choice {
 	h.texts[i] = append(h.texts[i], id)
 	c := Choice{ID: id}
 	if h.logProbs > 0 {
-		c.LogProb, c.Top = logProbs(logits, id, h.logProbs)
+		c.LogProb, c.Top = sample.LogProbs(logits, id, h.logProbs)
 	}
 	return c
-}
-
-// logProbs returns the log-probability of a token, and the n greatest.
-func logProbs(logits []float32, id int32, n int) (float64, []LogProb) {
-	top, sum := float64(slices.Max(logits)), 0.0
-	for _, x := range logits {
-		sum += math.Exp(float64(x) - top)
-	}
-	norm := top + math.Log(sum)
-	var best []LogProb // in descending order
-	for t, x := range logits {
-		p := float64(x) - norm
-		if len(best) == n && p <= best[n-1].LogProb {
-			continue
-		}
-		at := len(best)
-		for at > 0 && best[at-1].LogProb < p {
-			at--
-		}
-		best = slices.Insert(best, at, LogProb{int32(t), p})[:min(n, len(best)+1)]
-	}
-	return float64(logits[id]) - norm, best
 }
