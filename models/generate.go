@@ -51,6 +51,7 @@ type Generator struct {
 
 	step        func(state) state // recorded
 	read, draft func(reading) reading
+	round       func(round) round
 	kept        text
 	keptType    nn.CacheType
 }
@@ -71,10 +72,7 @@ type Choice struct {
 }
 
 // A LogProb is the logarithm of the probability of a token.
-type LogProb struct {
-	ID      int32
-	LogProb float64
-}
+type LogProb = sample.LogProb
 
 // Generate returns up to MaxTokens tokens that follow each prompt, N times, without the one of Stop that
 // ended them. Prompts are computed at once, as a batch. It is an error, before the first token,
@@ -214,10 +212,13 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 		}
 		prompts, first, cache = all, first.Repeat(0, g.N), cache.repeat(g.N)
 	}
-	if g.Sampling.OnDevice() && g.LogProbs == 0 && !g.speculates() {
-		return g.onDevice(prompts, first, cache, ids.Dim(1))
+	switch {
+	case !g.Sampling.OnDevice() || g.LogProbs > 0 || g.speculates() && g.Random():
+		return g.onHost(prompts, first, cache, ids.Dim(1))
+	case g.speculates():
+		return g.speculateOnDevice(prompts[0], first, cache)
 	}
-	return g.onHost(prompts, first, cache, ids.Dim(1))
+	return g.onDevice(prompts, first, cache, ids.Dim(1))
 }
 
 // Shared returns how many of the first tokens of a prompt need not be read again: see Reuse.

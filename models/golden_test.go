@@ -29,7 +29,7 @@ func readIO(t *testing.T, name string) (io inOut) {
 }
 
 // openDevice opens the device that TENSORKEN_DEVICE names, the CPU without it.
-func openDevice(t *testing.T) *tensor.Device {
+func openDevice(t testing.TB) *tensor.Device {
 	t.Helper()
 	name := os.Getenv("TENSORKEN_DEVICE")
 	if name == "" || name == "cpu" {

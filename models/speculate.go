@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/models/sample"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -34,9 +35,8 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 		s.propose = func(text []int32, n int) ([]proposal, error) { return lookup(text, g.NGram, n), nil }
 		return s, nil
 	}
-	d := &drafter{}
-	err := (&Generator{Model: g.Draft, MaxTokens: g.MaxTokens}).checkPositions(len(h.texts[0]))
-	if err != nil {
+	d, err := &drafter{}, error(nil)
+	if d.reader, err = g.readDraft(h.texts); err != nil {
 		return nil, err
 	}
 	if d.sampler, err = g.sampler(); err != nil {
@@ -45,19 +45,26 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 	if g.draft == nil {
 		g.draft = recordRead(g.Draft)
 	}
-	ids, pads, err := batch(h.texts)
-	if err != nil {
-		return nil, err
+	d.step, s.propose = g.draft, d.propose
+	return s, nil
+}
+
+// readDraft reads a prompt into a cache of the draft.
+func (g *Generator) readDraft(prompts [][]int32) (r reader, err error) {
+	if err := (&Generator{Model: g.Draft, MaxTokens: g.MaxTokens}).checkPositions(len(prompts[0])); err != nil {
+		return r, err
 	}
-	cache := g.Draft.NewCache(1, capacity(ids.Dim(1)+1)).As(g.CacheType)
-	cache.Pads = pads
-	_, cache, err = prompt(g.Draft, h.texts, ids, cache)
+	ids, _, err := batch(prompts)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	d.reader = reader{g.draft, cache.OnDevice(), len(h.texts[0])}
-	s.propose = d.propose
-	return s, tensor.Eval(d.cache)
+	n := ids.Dim(1)
+	_, cache, err := prompt(g.Draft, prompts, ids, g.Draft.NewCache(1, capacity(n+1)).As(g.CacheType))
+	if err != nil {
+		return r, err
+	}
+	r = reader{cache: cache.OnDevice(), len: n}
+	return r, tensor.Eval(r.cache)
 }
 
 func (s *speculation) next(left int) (choices []Choice, err error) {
@@ -152,4 +159,114 @@ func lookup(text []int32, n, most int) (proposals []proposal) {
 		}
 	}
 	return nil
+}
+
+// A round is tokens before a step, and what is proposed and chosen after it.
+type round struct {
+	// IDs are [1 time]. Before, they are the last tokens of the text and proposals; after, the proposals of the draft, and
+	// the model's choice after the last token and after each proposal.
+	IDs          tensor.Tensor
+	Cache, Draft Cache
+	Known        int // tokens of IDs that the model has read
+	Propose      int // proposals of the draft
+}
+
+// recordRound returns a function that lets the draft propose, and the model choose. Both take the most probable tokens, of
+// which the draft may have more.
+func (g *Generator) recordRound(tokens int) func(round) round {
+	return grad.Jit(func(r round) round {
+		var proposed []tensor.Tensor
+		var s Sampling
+		next, unread := r.IDs, r.IDs.Slice(1, r.Known, r.IDs.Dim(1))
+		for range r.Propose {
+			x, cache := g.Draft.Decode(next, r.Draft)
+			logits := g.Draft.Logits(x.Index(tensor.All, -1))
+			next = s.Choose(logits.Slice(-1, 0, min(tokens, logits.Dim(-1))), nil).Unsqueeze(-1)
+			proposed, r.Draft = append(proposed, next), cache
+		}
+		x, cache := g.Model.Decode(tensor.Cat(1, append([]tensor.Tensor{unread}, proposed...)...), r.Cache)
+		r.Cache = cache
+		chosen := s.Choose(g.Model.Logits(x).Squeeze(0), nil).Unsqueeze(0)
+		r.IDs = tensor.Cat(1, append(proposed, chosen)...)
+		return r
+	})
+}
+
+// A deviceSpeculation proposes and chooses the most probable tokens where the logits are.
+type deviceSpeculation struct {
+	step         func(round) round
+	model, draft reader
+	text, queue  []int32
+	ngram, most  int
+}
+
+func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Cache) (turns, error) {
+	if g.round == nil {
+		g.round = g.recordRound(logits.Dim(-1))
+	}
+	s := &deviceSpeculation{step: g.round, model: reader{cache: c.OnDevice(), len: len(prompt)}, ngram: g.NGram, most: cmp.Or(g.Propose, 3)}
+	first := g.Choose(logits, nil)
+	err := tensor.Eval(first, s.model.cache)
+	if err != nil {
+		return nil, err
+	}
+	if s.queue, err = tensor.Data[int32](first); err == nil && g.Draft != nil {
+		s.draft, err = g.readDraft([][]int32{prompt})
+	}
+	s.text = slices.Concat(prompt, s.queue)
+	return s, err
+}
+
+func (s *deviceSpeculation) held() text {
+	return text{s.text[:min(s.model.len, len(s.text))], s.model.cache}
+}
+
+func (s *deviceSpeculation) next(left int) (choices []Choice, err error) {
+	defer tensor.Catch(&err)
+	if len(s.queue) == 0 {
+		if s.queue, err = s.write(min(s.most, left-1)); err != nil {
+			return nil, err
+		}
+	}
+	choices, s.queue = []Choice{{ID: s.queue[0]}}, s.queue[1:]
+	return choices, nil
+}
+
+// write returns as many of n proposals as the model chooses too, and one token more.
+func (s *deviceSpeculation) write(n int) ([]int32, error) {
+	known := len(s.text) - 1
+	r := round{Propose: n}
+	var proposals []int32
+	unread := s.text[known:]
+	if s.ngram > 0 {
+		r.Propose = 0
+		for _, p := range lookup(s.text, s.ngram, n) {
+			proposals = append(proposals, p.id)
+		}
+		unread = slices.Concat(unread, proposals)
+	} else if n > 0 {
+		unread = s.text[s.draft.len:]
+		r.Known, r.Draft = known-s.draft.len, s.draft.cache.with(s.draft.len+len(unread)+n-1)
+		s.draft.len += len(unread) + n - 1
+	}
+	r.IDs, r.Cache = tensor.New(unread, 1, len(unread)), s.model.cache.with(s.model.len+1+n)
+	r = s.step(r)
+	chosen, err := tensor.Data[int32](r.IDs)
+	if err != nil {
+		return nil, err
+	}
+	proposals, chosen = append(proposals, chosen[:r.Propose]...), chosen[r.Propose:]
+	accepted := 0
+	for accepted < len(proposals) && proposals[accepted] == chosen[accepted] {
+		accepted++
+	}
+	chosen = chosen[:accepted+1]
+	s.text = append(s.text, chosen...)
+	s.model.cache, s.model.len = r.Cache, s.model.len+1+len(proposals)
+	s.model.rewind(len(s.text) - 1)
+	if r.Propose > 0 {
+		s.draft.cache = r.Draft
+		s.draft.rewind(len(s.text) - 1)
+	}
+	return chosen, nil
 }

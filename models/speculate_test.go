@@ -19,9 +19,12 @@ var spoken = []int32{5, 6, 7, 9, 5, 6}
 func TestSpeculateGreedy(t *testing.T) {
 	m := toDevice(t, "llama_gqa", tensor.CPU())
 	other := toDevice(t, "gpt2_gen", tensor.CPU())
+	wide := *m.(*models.Llama) // proposes tokens that m lacks
+	wide.Model.EmbedTokens.Weight = tensor.Cat(0, wide.Model.EmbedTokens.Weight, wide.Model.EmbedTokens.Weight.Mul(2)).Keep()
 	want := generate(t, &models.Generator{Model: m, MaxTokens: 50}, spoken)[0]
 	for name, g := range map[string]models.Generator{
 		"host": {LogProbs: 1}, "itself": {Draft: m}, "another": {Draft: other, Propose: 7}, "n-grams": {NGram: 3}, "one": {NGram: 1, Propose: 9},
+		"wide": {Draft: &wide}, "itself on the host": {Draft: m, LogProbs: 1}, "wide on the host": {Draft: &wide, LogProbs: 1}, "n-grams on the host": {NGram: 2, LogProbs: 1},
 	} {
 		g.Model, g.MaxTokens = m, 50
 		for range 2 {
@@ -29,7 +32,7 @@ func TestSpeculateGreedy(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, got, want)
 			}
 		}
-		n := &models.Generator{Model: m, MaxTokens: 9, Draft: g.Draft, NGram: g.NGram, Stop: want[5:6]}
+		n := &models.Generator{Model: m, MaxTokens: 9, Draft: g.Draft, NGram: g.NGram, LogProbs: g.LogProbs, Stop: want[5:6]}
 		if got, end := generate(t, n, spoken)[0], slices.Index(want, want[5]); !slices.Equal(got, want[:end]) {
 			t.Errorf("%s: %v, want %v", name, got, want[:end])
 		}
