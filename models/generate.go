@@ -119,15 +119,15 @@ func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 				g.kept, g.keptType = t.held(), g.CacheType
 			}
 		}()
-		capacity := piece
+		capacity, last := piece, 0
 		for i := 0; err == nil && i < g.MaxTokens; i++ {
 			var choices []Choice
 			if choices, err = t.next(g.MaxTokens - i); err != nil {
 				break
 			}
-			// A step takes little of the memory that a long prompt took, a longer cache and the plan of its first step.
-			if c := t.held().cache; i > 0 && c.Capacity() > capacity {
-				capacity = c.Capacity()
+			c, before := t.held().cache, last
+			if last = c.Capacity(); i > 1 && last > capacity && last == before {
+				capacity = last
 				if err = c.giveBack(); err != nil {
 					break
 				}

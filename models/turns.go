@@ -79,14 +79,14 @@ func (c Cache) with(positions int) Cache {
 	return next
 }
 
-// giveBack gives the memory beside a cache on the CPU that nothing uses now back to the system.
+// giveBack gives the memory beside a cache on the CPU that a long prompt took, or two recorded steps, back to the system.
 func (c Cache) giveBack() error {
 	if d := c.K[0].Device(); d != nil && d != tensor.CPU() {
 		return nil
 	}
-	err := tensor.CPU().Close() // frees pooled memory
-	hostmem.GiveBack()
-	return err
+	hostmem.Collect() // returns the memory of dead tensors to the pool
+	defer hostmem.GiveBack()
+	return tensor.CPU().Close() // empties it
 }
 
 // back returns a cache on the device with its first positions only.

@@ -72,6 +72,7 @@ func (p *Pool) collect() {
 	p.lockedDrain()
 	p.bytes.setLive(bytes)
 	p.buffers.setLive(buffers)
+	p.setBallast()
 	p.endWindow()
 }
 
@@ -84,9 +85,16 @@ func (p *Pool) lockedDrain() {
 // Go's collector runs when the heap has doubled, at least 4 MiB. A program of small tensors
 // holds less and drops some KiB a call, so it would collect hundreds of times a second.
 // The ballast makes that tens. It is never touched, so the system gives it no pages.
-var ballast = sync.OnceValue(func() []byte {
-	if hostMemory()/leastBytes < 2*ballastSize { // so much more would be too much
-		return nil
+var ballast atomic.Pointer[[]byte]
+
+// setBallast takes the ballast, or drops it where buffers in Go's heap have half its size: they do its work, and with both
+// the heap would grow by both before a collection.
+func (p *Pool) setBallast() {
+	switch needed := p.host == nil || p.bytes.held.Load() < ballastSize/2; {
+	case !needed:
+		ballast.Store(nil)
+	case ballast.Load() == nil && hostMemory()/leastBytes >= 2*ballastSize: // less memory has no room for it
+		b := hostmem.Untouched(ballastSize)
+		ballast.CompareAndSwap(nil, &b)
 	}
-	return hostmem.Untouched(ballastSize)
-})
+}

@@ -53,7 +53,7 @@ func NewPool(q *Queue, wait func() error) *Pool {
 		memory = hostMemory()
 	}
 	p.bytes.least, p.buffers.least = int64(memory)/leastBytes, leastBuffers
-	ballast()
+	p.setBallast()
 	return p
 }
 
@@ -259,14 +259,19 @@ func (p *Pool) put(b Pooled) {
 	p.idle += int64(b.Class)
 }
 
-// MakeRoom frees the idle buffers. A device may keep a buffer until the work that
+// MakeRoom frees the idle buffers, and what the driver keeps. A device may keep a buffer until the work that
 // uses it is done, so MakeRoom waits for that. The caller holds the queue.
 func (p *Pool) MakeRoom() error {
 	p.drain()
 	p.mu.Lock()
 	p.trim(0)
 	p.mu.Unlock()
-	return p.wait()
+	err := p.wait()
+	if d, ok := p.drv.(interface{ Trim() }); ok {
+		d.Trim()
+	}
+	p.setBallast()
+	return err
 }
 
 // Close closes the driver's device once a collection in the background has returned its buffers.

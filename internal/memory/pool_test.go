@@ -211,3 +211,41 @@ func TestOwner(t *testing.T) {
 		t.Errorf("%d bytes are pooled, want 2048", pooled)
 	}
 }
+
+// A hosted device has its buffers in Go's heap, and memory of its own.
+type hosted struct {
+	*counting
+	trims int
+}
+
+func (d *hosted) AllocHost(bytes int) (driver.Buffer, error) { return d.Alloc(bytes) }
+func (d *hosted) Trim()                                      { d.trims++ }
+
+// Buffers in Go's heap take the ballast's place, and MakeRoom frees what the driver keeps.
+func TestBallast(t *testing.T) {
+	if hostMemory()/leastBytes < 2*ballastSize {
+		t.Skip("there is no ballast on a machine of less than 4 GiB")
+	}
+	d := &hosted{counting: &counting{}}
+	p := NewPool(NewQueue(d), d.wait)
+	makeRoom := func(want bool) {
+		t.Helper()
+		if err := p.MakeRoom(); err != nil {
+			t.Fatal(err)
+		}
+		if has := ballast.Load() != nil; has != want {
+			t.Errorf("with %d bytes held there is a ballast: %v, want %v", p.Stats().Held, has, want)
+		}
+	}
+	makeRoom(true)
+	b, err := p.AcquireOne(ballastSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeRoom(false)
+	p.Release(b)
+	makeRoom(true)
+	if d.trims != 3 {
+		t.Errorf("the driver was trimmed %d times, want 3", d.trims)
+	}
+}

@@ -57,7 +57,8 @@ type Worker struct {
 
 	number int // of a helper, from 1 on
 
-	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
+	// Of a helper: held while it works, the job to join, nil for none, and whether its goroutine runs.
+	working sync.Mutex
 	offered atomic.Pointer[offer]
 	running atomic.Bool
 	// Of its goroutine: how long it polls if it isBusy, because jobs follow each other in less, and when
@@ -91,6 +92,11 @@ func (w *Worker) forget() {
 		clear(w.Serial.Bind[:cap(w.Serial.Bind)])
 		w.Serial.Own.forget()
 	}
+}
+
+// drop drops the memory that a worker keeps for the next job.
+func (w *Worker) drop() {
+	w.Activations, w.arena, w.Pairs, w.Serial, w.Temps = [len(w.Activations)]Activation{}, nil, nil, nil, nil
 }
 
 // Grow returns b, or if it is short of n aligned bytes, a longer slice.

@@ -44,14 +44,17 @@ func (x *Executor) Do(j job, n, work int) (err error) {
 // the helpers: one that starts late, because its core slept, finds nothing left
 // to do and touches nothing.
 func (x *Executor) spread(j job, n, threads int) error {
-	p := &parallelFor{executor: x, job: j, n: n, shares: make([]share, threads), done: make(chan struct{})}
+	p := &parallelFor{executor: x, job: j, n: n, shares: make([]share, threads)}
 	for i := range p.shares {
 		p.shares[i].next.Store(int64(p.end(i - 1)))
 	}
 	p.ask(x.Pool.helpers, threads-1)
 	p.work(&x.Own)
 	if !spin(p.isOver, spinTime) {
-		<-p.done
+		done := make(chan struct{})
+		if p.done.Store(&done); !p.isOver() {
+			<-done
+		}
 	}
 	if err := p.err.Load(); err != nil {
 		return *err
@@ -126,8 +129,10 @@ func (w *Worker) join(o *offer) {
 		for _, x := range o.others {
 			x.offer(&o.alone)
 		}
+		w.working.Lock()
 		o.work(w)
 		w.forget()
+		w.working.Unlock()
 	}
 	w.offered.CompareAndSwap(o, nil)
 }
@@ -178,7 +183,7 @@ type parallelFor struct {
 	job      job
 	n        int
 	shares   []share
-	done     chan struct{}
+	done     atomic.Pointer[chan struct{}] // is closed with the last task, if spread waits for it
 	err      atomic.Pointer[error]
 	offers   []offer // by team
 	alone    offer   // without others
@@ -219,7 +224,9 @@ func (p *parallelFor) work(w *Worker) {
 			done++
 		}
 		if done > 0 && p.finished.Add(int64(done)) == int64(p.n) {
-			close(p.done)
+			if c := p.done.Load(); c != nil {
+				close(*c)
+			}
 		}
 	}
 }

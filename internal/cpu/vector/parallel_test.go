@@ -16,7 +16,7 @@ type counted struct {
 	task func(i int)
 }
 
-func (c *counted) Begin(*Executor, *Worker) {}
+func (c *counted) Begin(_ *Executor, w *Worker) { w.Scratch(1) }
 
 func (c *counted) Task(_ *Executor, _ *Worker, i int) {
 	c.runs[i].Add(1)
@@ -121,6 +121,34 @@ func TestPatience(t *testing.T) {
 		}
 		if running := w.running.Load(); running != busy {
 			t.Errorf("after job %d the helper polls: %v, want %v", i, running, busy)
+		}
+	}
+}
+
+// After Trim no worker keeps memory, and jobs under way keep theirs.
+func TestTrim(t *testing.T) {
+	d := poolOf(3)
+	var calls sync.WaitGroup
+	for range 2 {
+		calls.Go(func() {
+			for range 100 {
+				do(t, d, 20, func(int) {})
+				d.Trim()
+			}
+		})
+	}
+	calls.Wait()
+	x, err := d.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Own.Scratch(1)
+	d.Release(x)
+	d.helpers[0].Scratch(1)
+	d.Trim()
+	for _, w := range []*Worker{&x.Own, d.helpers[0]} {
+		if len(w.arena) > 0 {
+			t.Errorf("a worker keeps %d bytes, want none", len(w.arena))
 		}
 	}
 }

@@ -48,6 +48,21 @@ func (d *Pool) Close() {
 	d.released.Broadcast()
 }
 
+// Trim drops the memory that workers keep, once they have done their jobs.
+func (d *Pool) Trim() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range d.idle {
+		x.Own.drop()
+		x.Shared = nil
+	}
+	for _, w := range d.helpers {
+		w.working.Lock()
+		w.drop()
+		w.working.Unlock()
+	}
+}
+
 var ErrClosed = errors.New("cpu: device is closed")
 
 // Acquire waits for an executor, preferably the one whose memory was used last.
