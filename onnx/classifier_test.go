@@ -21,6 +21,7 @@ func TestClassifiers(t *testing.T) {
 	}
 	text := func(name, v string) *proto.Attr { return &proto.Attr{Name: name, Type: proto.AttrString, S: v} }
 	two, three := ints("classlabels_ints", 4, 2), ints("classlabels_ints", 4, 2, 7)
+	stump := stump()
 	rbf := []*proto.Attr{text("kernel_type", "RBF"), floats("kernel_params", 0.5, 0, 3)}
 	for i, c := range []struct {
 		op     string
@@ -43,6 +44,11 @@ func TestClassifiers(t *testing.T) {
 			"[2 2 4]", []float64{0.151753, 0.711266, 0.136982, 0.256447, 0.519238, 0.224315, 0.221666, 0.438195, 0.340139}},
 		{"LinearClassifier", []*proto.Attr{two, floats("coefficients", 1.5, -0.5), floats("intercepts", 0.25)},
 			"[2 2 4]", []float64{-0.5, 1.5, -2.125, 3.125, 2.625, -1.625}},
+		{"LinearClassifier", []*proto.Attr{two, floats("coefficients", 1.5, -0.5)},
+			"[2 2 4]", []float64{-0.25, 1.25, -1.875, 2.875, 2.875, -1.875}},
+		{"TreeEnsembleClassifier", append(stump, ints("classlabels_int64s", 4, 2), text("post_transform", "LOGISTIC"), ints("class_treeids", 0, 0), ints("class_nodeids", 1, 2),
+			ints("class_ids", 0, 0), floats("class_weights", 0.25, 2)),
+			"[4 2 4]", []float64{0.437823, 0.562177, 0.119203, 0.880797, 0.437823, 0.562177}},
 	} {
 		m := sketch{domain: "ai.onnx.ml", inputs: []*proto.ValueInfo{float("x", 3, 2)}, outputs: []*proto.ValueInfo{typed("l", op.Int64, -1), float("s", -1, -1)},
 			nodes: []*proto.Node{{Op: c.op, Domain: "ai.onnx.ml", Inputs: []string{"x"}, Outputs: []string{"l", "s"}, Attrs: c.attrs}}}.model(t)
@@ -85,5 +91,51 @@ func TestClassifierWithNegativeClass(t *testing.T) {
 			ints("classlabels_ints", 4, 2), floats("coefficients", 1, 2), floats("rho", 1), ints("vectors_per_class", -1, 3), floats("support_vectors", 1, 2, 3, 4)}}}}.model(t)
 	if _, err := m.Run(t.Context(), map[string]tensor.Tensor{"x": tensor.New(make([]float32, 6), 3, 2)}); err == nil || !strings.Contains(err.Error(), "-1 vectors of a class") {
 		t.Error(err)
+	}
+}
+
+// stump has the nodes of a tree that asks whether feature 0 is at most 1.
+func stump() []*proto.Attr {
+	ints := attrInts
+	return []*proto.Attr{
+		ints("nodes_treeids", 0, 0, 0), ints("nodes_nodeids", 0, 1, 2), ints("nodes_featureids", 0, 0, 0), ints("nodes_truenodeids", 1, 0, 0), ints("nodes_falsenodeids", 2, 0, 0),
+		{Name: "nodes_values", Type: proto.AttrFloats, Floats: []float32{1, 0, 0}},
+		{Name: "nodes_modes", Type: proto.AttrStrings, Strings: []string{"BRANCH_LEQ", "LEAF", "LEAF"}},
+	}
+}
+
+// Results of other operators of ai.onnx.ml are onnxruntime's too, where it has the operator for the type.
+func TestFeatures(t *testing.T) {
+	f := func(s []int, v ...float32) op.Value { return op.Of(tensor.New(v, s...)) }
+	for _, c := range []struct {
+		op    string
+		attrs []*proto.Attr
+		in    []op.Value
+		want  string
+	}{
+		{"Binarizer", []*proto.Attr{{Name: "threshold", Type: proto.AttrFloat, F: 0.5}}, []op.Value{op.Of(tensor.New([]int64{0, 1}, 2))}, "int64[2] [0 1]"},
+		{"FeatureVectorizer", []*proto.Attr{attrInts("inputdimensions", 1, 3)}, []op.Value{f([]int{1, 2}, 1, 2), f([]int{1, 2}, 3, 4)}, "float[1 4] [[1 3 4 0]]"},
+		{"FeatureVectorizer", []*proto.Attr{attrInts("inputdimensions", 2, 1)}, []op.Value{f([]int{2}, 1, 2), f([]int{1}, 3)}, "float[1 3] [[1 2 3]]"},
+		{"TreeEnsembleRegressor", append(stump(), attrInt("n_targets", 2), &proto.Attr{Name: "aggregate_function", Type: proto.AttrString, S: "MIN"},
+			attrInts("target_treeids", 0, 0), attrInts("target_nodeids", 1, 2), attrInts("target_ids", 0, 1), &proto.Attr{Name: "target_weights", Type: proto.AttrFloats, Floats: []float32{5, 7}}),
+			[]op.Value{f([]int{2, 1}, 0, 3)}, "float[2 2] [[5 0] [0 7]]"},
+	} {
+		m := sketch{domain: "ai.onnx.ml", outputs: []*proto.ValueInfo{{Name: "y"}}}
+		n := &proto.Node{Op: c.op, Domain: m.domain, Outputs: []string{"y"}, Attrs: c.attrs}
+		in := map[string]op.Value{}
+		for i, v := range c.in {
+			name := fmt.Sprint("x", i)
+			in[name] = v
+			n.Inputs, m.inputs = append(n.Inputs, name), append(m.inputs, &proto.ValueInfo{Name: name, Type: &proto.Type{Kind: proto.KindTensor, Elem: int64(v.Elem)}})
+		}
+		m.nodes = []*proto.Node{n}
+		out, err := m.model(t).RunValues(t.Context(), in)
+		if err != nil {
+			t.Errorf("%s: %v", c.op, err)
+			continue
+		}
+		if got := out["y"].String() + " " + text(out["y"]); got != c.want {
+			t.Errorf("%s of %v: %s, want %s", c.op, c.in, got, c.want)
+		}
 	}
 }

@@ -41,17 +41,28 @@ func arrayFeatureExtractor(c *op.Call) T {
 
 func binarizer(c *op.Call) T {
 	x := c.Tensor(0)
-	return x.Gt(c.Float("threshold", 0)).Cast(x.DType())
+	d := x.DType()
+	if !d.IsFloat() { // the threshold may be no integer
+		x = x.Cast(tensor.Float64)
+	}
+	return x.Gt(c.Float("threshold", 0)).Cast(d)
 }
 
-// featureVectorizer joins features to rows of floats.
+// featureVectorizer joins features to rows of floats, of as many columns as attribute inputdimensions says: the
+// first ones, or zeros after them. An input of one axis is a row.
 func featureVectorizer(c *op.Call) T {
 	ts := c.Tensors()
+	widths := c.IntsAttr("inputdimensions")
 	for i, t := range ts {
 		if t.Rank() == 1 {
-			t = t.Unsqueeze(1)
+			t = t.Unsqueeze(0)
 		}
-		ts[i] = t.Flatten(1).Cast(tensor.Float32)
+		t = t.Flatten(1).Cast(tensor.Float32)
+		if i < len(widths) {
+			n := c.Count("a row", widths[i])
+			t = t.Slice(1, 0, min(t.Dim(1), n)).Pad(1, 0, max(n-t.Dim(1), 0))
+		}
+		ts[i] = t
 	}
 	return tensor.Cat(1, ts...)
 }

@@ -67,8 +67,9 @@ func classify(c *op.Call, labels column, y T) []op.Value {
 	return []op.Value{choose(c, labels, y.ArgMax(-1)), op.Of(transform(c, y, c.String("post_transform", "NONE")).Cast(tensor.Float32))}
 }
 
-// binary is classify of the score of the second of two classes, [rows 1]. Positive scores are
-// probabilities. The score of the first is 1 less them if complement is set, else their opposite.
+// binary is classify of the score of the second of two classes, [rows 1]. Positive scores are probabilities. The
+// first class has 1 less them, or less any score if complement is set; else, and always before LOGISTIC and PROBIT,
+// their opposite.
 func binary(c *op.Call, labels column, y T, positive, complement bool) []op.Value {
 	limit := 0.0
 	if positive {
@@ -77,11 +78,10 @@ func binary(c *op.Call, labels column, y T, positive, complement bool) []op.Valu
 	label := choose(c, labels, y.Gt(limit).Cast(tensor.Int32).Squeeze(-1))
 	post := c.String("post_transform", "NONE")
 	first := y.Neg()
-	switch curve := post == "LOGISTIC" || post == "PROBIT"; {
-	case positive && post != "PROBIT" || complement && !curve:
-		first, post = y.Neg().Add(1), "NONE"
-	case !curve:
-		post = "NONE"
+	if post != "LOGISTIC" && post != "PROBIT" {
+		if post = "NONE"; positive || complement {
+			first = first.Add(1)
+		}
 	}
 	return []op.Value{label, op.Of(transform(c, tensor.Cat(-1, first, y), post).Cast(tensor.Float32))}
 }
@@ -104,8 +104,8 @@ func linearRegressor(c *op.Call) T {
 func linearClassifier(c *op.Call) []op.Value {
 	labels := labelsOf(c)
 	rows := labels.len()
-	if n := len(floatsOf(c, "intercepts")); n > 0 {
-		rows = n
+	if width := features(c).Dim(-1); rows == 2 && len(floatsOf(c, "coefficients")) == width { // of the second class
+		rows = 1
 	}
 	y := products(c, rows)
 	if rows == 1 && labels.len() == 2 {

@@ -169,6 +169,9 @@ func (f *forest) scores(c *op.Call, x T, how string) T {
 	if how == "AVERAGE" {
 		y = y.Div(len(f.roots))
 	}
+	if a.absent != 0 { // a target that no leaf of the row has is 0
+		y = tensor.Where(y.Eq(a.absent), tensor.ZerosLike(y), y)
+	}
 	return y
 }
 
