@@ -27,6 +27,7 @@ func TestVariants(t *testing.T) {
 	b := func(v ...bool) Value { return op.Of(tensor.New(v, len(v))) }
 	scalar := func(v Value) Value { return op.As(v.Elem, v.Tensor.Reshape()) }
 	attrs := func(a ...*proto.Attr) []*proto.Attr { return a }
+	cube := func(n int, v ...float32) Value { return op.Of(tensor.New(v, n, 1, 1)) }
 	matrix := func(v ...float32) Value { return op.Of(tensor.New(v, 2, 2)) }
 	s := func(v ...string) Value { return op.Texts(v, len(v)) }
 	for _, c := range []struct {
@@ -88,6 +89,11 @@ func TestVariants(t *testing.T) {
 		{"Unique", 11, nil, []Value{i(1<<53+1, 1<<53, -1)}, "int64[3] [-1 9007199254740992 9007199254740993]"},
 		{"Unique", 11, nil, []Value{f(float32(math.NaN()), 1, -2, 0, float32(math.Copysign(0, -1)))}, "float[4] [-2 0 1 NaN]"},
 		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(3), i(math.MinInt64), i(0), i(math.MinInt64)}, "float[1] [4]"},
+		{"Dropout", 7, nil, []Value{f(3)}, "float[1] [3] | float[1] [1]"},
+		{"Shrink", 9, attrs(&proto.Attr{Name: "lambd", Type: proto.AttrFloat, F: 1.5}), []Value{i(-2, -1, 2)}, "int64[3] [-2 0 2]"},
+		{"RNN", 14, attrs(attrInt("hidden_size", 1), &proto.Attr{Name: "direction", Type: proto.AttrString, S: "bidirectional"},
+			&proto.Attr{Name: "activations", Type: proto.AttrStrings, Strings: []string{"Relu", "LeakyRelu"}}, &proto.Attr{Name: "activation_alpha", Type: proto.AttrFloats, Floats: []float32{0.5}}),
+			[]Value{cube(1, -1), cube(2, 1, 1), cube(2, 0, 0)}, "float[1 2 1 1] [[[[ 0.0]] [[-0.5]]]]"},
 		{"Resize", 13, nil, []Value{f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), f(), f(0.7)}, "float[7] [1 3 4 6 7 8 10]"},
 	} {
 		m := sketch{opset: c.opset}

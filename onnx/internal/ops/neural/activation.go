@@ -62,6 +62,10 @@ func selu(c *op.Call) T {
 
 func shrink(c *op.Call) T {
 	x, limit, bias := c.Tensor(0), c.Float("lambd", 0.5), c.Float("bias", 0)
+	d := x.DType()
+	if !d.IsFloat() { // the limit may be no integer
+		x = x.Cast(tensor.Float64)
+	}
 	y := tensor.Where(x.Gt(limit), x.Sub(bias), tensor.ZerosLike(x))
-	return tensor.Where(x.Lt(-limit), x.Add(bias), y)
+	return tensor.Where(x.Lt(-limit), x.Add(bias), y).Cast(d)
 }

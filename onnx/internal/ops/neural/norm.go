@@ -159,7 +159,11 @@ func dropout(c *op.Call) []T {
 		c.Fail("ratio is %v, want 0 to 1", ratio)
 	}
 	if training := c.Has(2) && c.Ints(2)[0] != 0; !training || ratio == 0 {
-		return []T{x, tensor.OnesOf(tensor.Bool, x.Shape()...)}
+		mask := tensor.OnesOf(tensor.Bool, x.Shape()...)
+		if c.Opset < 10 {
+			mask = mask.Cast(x.DType())
+		}
+		return []T{x, mask}
 	}
 	rng := c.Runner.RNG()
 	if a := c.Attr("seed"); a != nil {

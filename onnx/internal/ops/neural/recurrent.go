@@ -205,44 +205,60 @@ func flipped(x, lengths T) T {
 	return x.TakeAlong(0, at.Unsqueeze(-1).Expand(x.Shape()...))
 }
 
-// activations returns the functions of a direction, by attributes.
+// An activation has defaults of its alpha and beta, if it has them.
+type activation struct {
+	numbers []float64
+	f       func(x T, numbers []float64) T
+}
+
+// plain is an activation without numbers.
+func plain(f func(T) T) activation {
+	return activation{f: func(x T, _ []float64) T { return f(x) }}
+}
+
+var activationsByName = map[string]activation{
+	"Affine":          {[]float64{1, 0}, func(x T, n []float64) T { return x.Mul(n[0]).Add(n[1]) }},
+	"Elu":             {[]float64{1}, func(x T, n []float64) T { return x.ELU(n[0]) }},
+	"HardSigmoid":     {[]float64{0.2, 0.5}, func(x T, n []float64) T { return x.Mul(n[0]).Add(n[1]).Clamp(0, 1) }},
+	"LeakyRelu":       {[]float64{0.01}, func(x T, n []float64) T { return x.LeakyReLU(n[0]) }},
+	"Relu":            plain(T.ReLU),
+	"ScaledTanh":      {[]float64{1, 1}, func(x T, n []float64) T { return x.Mul(n[1]).Tanh().Mul(n[0]) }},
+	"Sigmoid":         plain(T.Sigmoid),
+	"Softplus":        plain(T.Softplus),
+	"Softsign":        plain(T.Softsign),
+	"Tanh":            plain(T.Tanh),
+	"ThresholdedRelu": {[]float64{1}, func(x T, n []float64) T { return tensor.Where(x.Gt(n[0]), x, tensor.ZerosLike(x)) }},
+}
+
+// activations returns the functions of a direction, by attributes. A function takes the next alpha, and the next
+// beta, of the lists if it has one: those of all directions do so in order.
 func activations(c *op.Call, k *kind, direction int) []func(T) T {
-	names := k.activations
-	if a := c.Attr("activations"); a != nil && len(a.Strings) > 0 {
-		n := len(k.activations)
-		if len(a.Strings) < (direction+1)*n {
-			c.Fail("activations are %v, want %d for each direction", a.Strings, n)
+	names, n := k.activations, len(k.activations)
+	if a := c.Strings("activations"); len(a) > 0 {
+		if len(a) < (direction+1)*n {
+			c.Fail("activations are %v, want %d for each direction", a, n)
 		}
-		names = a.Strings[direction*n : (direction+1)*n]
+		names = a[:(direction+1)*n]
 	}
-	number := func(name string, i int, otherwise float64) float64 {
+	var lists [2][]float32
+	for i, name := range []string{"activation_alpha", "activation_beta"} {
 		if a := c.Attr(name); a != nil {
-			if at := direction*len(names) + i; at < len(a.Floats) {
-				return float64(a.Floats[at])
-			}
+			lists[i] = a.Floats
 		}
-		return otherwise
 	}
-	fs := make([]func(T) T, len(names))
-	for i, name := range names {
-		a := func(otherwise float64) float64 { return number("activation_alpha", i, otherwise) }
-		b := func(otherwise float64) float64 { return number("activation_beta", i, otherwise) }
-		all := map[string]func(T) T{
-			"Affine":          func(x T) T { return x.Mul(a(1)).Add(b(0)) },
-			"Elu":             func(x T) T { return x.ELU(a(1)) },
-			"HardSigmoid":     func(x T) T { return x.Mul(a(0.2)).Add(b(0.5)).Clamp(0, 1) },
-			"LeakyRelu":       func(x T) T { return x.LeakyReLU(a(0.01)) },
-			"Relu":            T.ReLU,
-			"ScaledTanh":      func(x T) T { return x.Mul(b(1)).Tanh().Mul(a(1)) },
-			"Sigmoid":         T.Sigmoid,
-			"Softplus":        T.Softplus,
-			"Softsign":        T.Softsign,
-			"Tanh":            T.Tanh,
-			"ThresholdedRelu": func(x T) T { return tensor.Where(x.Gt(a(1)), x, tensor.ZerosLike(x)) },
-		}
-		if fs[i] = all[name]; fs[i] == nil {
+	var fs []func(T) T
+	for _, name := range names {
+		a, ok := activationsByName[name]
+		if !ok {
 			c.Fail("there is no activation %q", name)
 		}
+		numbers := slices.Clone(a.numbers)
+		for i := range numbers {
+			if len(lists[i]) > 0 {
+				numbers[i], lists[i] = float64(lists[i][0]), lists[i][1:]
+			}
+		}
+		fs = append(fs, func(x T) T { return a.f(x, numbers) })
 	}
-	return slices.Clip(fs)
+	return fs[len(fs)-n:]
 }
