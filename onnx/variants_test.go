@@ -89,6 +89,8 @@ func TestVariants(t *testing.T) {
 		{"Unique", 11, nil, []Value{i(1<<53+1, 1<<53, -1)}, "int64[3] [-1 9007199254740992 9007199254740993]"},
 		{"Unique", 11, nil, []Value{f(float32(math.NaN()), 1, -2, 0, float32(math.Copysign(0, -1)))}, "float[4] [-2 0 1 NaN]"},
 		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(3), i(math.MinInt64), i(0), i(math.MinInt64)}, "float[1] [4]"},
+		{"Cast", 13, attrs(attrInt("to", int64(op.String))), []Value{op.Of(tensor.New([]uint64{math.MaxUint64}, 1))}, `string[1] ["18446744073709551615"]`},
+		{"Cast", 13, attrs(attrInt("to", int64(op.Uint64))), []Value{s("18446744073709551613")}, "uint64[1] [18446744073709551613]"},
 		{"Dropout", 7, nil, []Value{f(3)}, "float[1] [3] | float[1] [1]"},
 		{"Shrink", 9, attrs(&proto.Attr{Name: "lambd", Type: proto.AttrFloat, F: 1.5}), []Value{i(-2, -1, 2)}, "int64[3] [-2 0 2]"},
 		{"RNN", 14, attrs(attrInt("hidden_size", 1), &proto.Attr{Name: "direction", Type: proto.AttrString, S: "bidirectional"},

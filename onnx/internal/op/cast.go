@@ -32,7 +32,10 @@ func convert(c *Call, v Value, to Elem) Value {
 // parseTexts reads numbers from strings.
 func parseTexts(c *Call, v Value, to Elem) Value {
 	if d := to.DType(); !to.Narrow() && !d.IsFloat() { // which float64 may not have
-		if x, ok := parseInts(v.Strings); ok {
+		if x, ok := parseInts(v.Strings, strconv.ParseInt); ok {
+			return Known(convert(c, Of(tensor.New(x, v.Shape...)), to))
+		}
+		if x, ok := parseInts(v.Strings, strconv.ParseUint); ok {
 			return Known(convert(c, Of(tensor.New(x, v.Shape...)), to))
 		}
 	}
@@ -47,11 +50,11 @@ func parseTexts(c *Call, v Value, to Elem) Value {
 	return Known(convert(c, Of(tensor.New(out, v.Shape...)), to))
 }
 
-// parseInts reads integers. ok is false if a text is no integer of an int64.
-func parseInts(texts []string) (out []int64, ok bool) {
-	out = make([]int64, len(texts))
+// parseInts reads integers. ok is false if a text is no integer of the type.
+func parseInts[T int64 | uint64](texts []string, parse func(string, int, int) (T, error)) (out []T, ok bool) {
+	out = make([]T, len(texts))
 	for i, s := range texts {
-		x, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+		x, err := parse(strings.TrimSpace(s), 10, 64)
 		if err != nil {
 			return nil, false
 		}
@@ -76,8 +79,13 @@ func formatTexts(c *Call, v Value) Value {
 	default:
 		e := *c
 		e.In = []Value{v}
-		for _, x := range e.Int64s(0) {
-			out = append(out, strconv.FormatInt(x, 10))
+		_, ns := e.numbers(0)
+		for _, n := range ns {
+			if d == tensor.Uint64 {
+				out = append(out, strconv.FormatUint(n.Bits(d), 10))
+			} else {
+				out = append(out, strconv.FormatInt(n.Int64(d), 10))
+			}
 		}
 	}
 	return Texts(out, v.Dims()...)
