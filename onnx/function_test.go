@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -54,5 +55,27 @@ func TestFunctionCalls(t *testing.T) {
 	err := read(200, func(of string) []*proto.Node { return []*proto.Node{use(of, "c", "a")} })
 	if err == nil || !strings.Contains(err.Error(), "functions call functions more than 128 deep") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Sequences and results of loops may be of strings.
+func TestStringsInSequences(t *testing.T) {
+	words := func(name string) *proto.ValueInfo { return typed(name, op.String, -1) }
+	body := &proto.Graph{Name: "body", Nodes: []*proto.Node{call("Identity", "on", "going"), call("StringConcat", "pair", "word", "word")},
+		Inputs:  []*proto.ValueInfo{{Name: "i"}, {Name: "going"}},
+		Outputs: []*proto.ValueInfo{{Name: "on"}, typed("pair", op.String, 1)}}
+	loop := call("Loop", "pairs", "n", "")
+	loop.Attrs = []*proto.Attr{{Name: "body", Type: proto.AttrGraph, G: body}}
+	m := sketch{inputs: []*proto.ValueInfo{words("word"), typed("n", op.Int64)}, outputs: []*proto.ValueInfo{words("joined"), words("pairs")}, nodes: []*proto.Node{
+		call("SequenceConstruct", "s", "word", "word"), {Op: "ConcatFromSequence", Inputs: []string{"s"}, Outputs: []string{"joined"}, Attrs: []*proto.Attr{attrInt("axis", 0)}}, loop,
+	}}.model(t)
+	for n, want := range map[int64]string{2: `["a" "a"] string[2 1] ["aa" "aa"]`, 0: `["a" "a"] string[0 1] []`} {
+		out, err := m.RunValues(t.Context(), map[string]Value{"word": op.Texts([]string{"a"}, 1), "n": op.Of(tensor.New([]int64{n}).Reshape())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(out["joined"]) + " " + out["pairs"].String() + " " + text(out["pairs"]); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
 	}
 }

@@ -93,6 +93,7 @@ func TestVariants(t *testing.T) {
 		{"Cast", 13, attrs(attrInt("to", int64(op.Uint64))), []Value{s("18446744073709551613")}, "uint64[1] [18446744073709551613]"},
 		{"Dropout", 7, nil, []Value{f(3)}, "float[1] [3] | float[1] [1]"},
 		{"Shrink", 9, attrs(&proto.Attr{Name: "lambd", Type: proto.AttrFloat, F: 1.5}), []Value{i(-2, -1, 2)}, "int64[3] [-2 0 2]"},
+		{"Unique", 11, nil, []Value{s("b", "", "b", "a")}, `string[3] ["" "a" "b"] | int64[3] [1 3 0] | int64[4] [2 0 2 1] | int64[3] [1 1 2]`},
 		{"RNN", 14, attrs(attrInt("hidden_size", 1), &proto.Attr{Name: "direction", Type: proto.AttrString, S: "bidirectional"},
 			&proto.Attr{Name: "activations", Type: proto.AttrStrings, Strings: []string{"Relu", "LeakyRelu"}}, &proto.Attr{Name: "activation_alpha", Type: proto.AttrFloats, Floats: []float32{0.5}}),
 			[]Value{cube(1, -1), cube(2, 1, 1), cube(2, 0, 0)}, "float[1 2 1 1] [[[[ 0.0]] [[-0.5]]]]"},

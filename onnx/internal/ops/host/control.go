@@ -97,11 +97,7 @@ func gradient(c *op.Call) []T {
 // stack joins tensors of one shape along a new axis. Of no tensors it has the declared type and shape.
 func stack(c *op.Call, list []op.Value, axis int, as *proto.ValueInfo) op.Value {
 	if len(list) > 0 {
-		ts := make([]T, len(list))
-		for i, v := range list {
-			ts[i] = v.Tensor
-		}
-		return op.As(list[0].Elem, tensor.Stack(axis, ts...))
+		return c.Apply(op.Move(func(d *op.Call) T { return tensor.Stack(axis, d.Tensors()...) }), list)[0]
 	}
 	s := []int{0}
 	if as.Type == nil || as.Type.Kind != proto.KindTensor {
@@ -111,6 +107,9 @@ func stack(c *op.Call, list []op.Value, axis int, as *proto.ValueInfo) op.Value 
 		s = append(s, int(max(d.Value, 0)))
 	}
 	e := op.Elem(as.Type.Elem)
+	if e == op.String {
+		return op.Texts(nil, s...)
+	}
 	return op.Known(op.As(e, tensor.ZerosOf(c.DType(e), s...)))
 }
 

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -9,7 +11,7 @@ import (
 var Selections = []op.Row{
 	op.New("Compress", op.Move(compress)),
 	op.New("NonZero", op.One(nonZero)),
-	op.New("Unique", op.Many(unique)),
+	op.New("Unique", uniqueOf),
 }
 
 // compress selects by bools along an axis, or of all elements.
@@ -50,6 +52,20 @@ func nonZero(c *op.Call) T {
 		data = append(data, r...)
 	}
 	return tensor.New(data, len(s), n)
+}
+
+// uniqueOf is unique, of strings by codes in their order.
+func uniqueOf(c *op.Call) []op.Value {
+	v := c.Value(0)
+	if v.Kind != op.StringKind {
+		return op.Many(unique)(c)
+	}
+	pool, d := op.Pool{}, *c
+	pool.Codes(op.Texts(slices.Sorted(slices.Values(v.Strings)), len(v.Strings)))
+	d.In = []op.Value{pool.Codes(v)}
+	out := op.Many(unique)(&d)
+	out[0] = pool.Texts(c, out[0].Tensor)
+	return out
 }
 
 // unique returns the distinct elements, or slices along an axis, with the position of the first of each,

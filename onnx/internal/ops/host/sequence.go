@@ -93,15 +93,13 @@ func concatFromSequence(c *op.Call) []op.Value {
 	if len(v.Sequence) == 0 {
 		c.Fail("the sequence is empty")
 	}
-	ts := make([]T, len(v.Sequence))
-	for i, x := range v.Sequence {
-		ts[i] = x.Tensor
-	}
-	rank := ts[0].Rank()
-	if c.Bool("new_axis", false) {
-		return []op.Value{op.As(v.Sequence[0].Elem, tensor.Stack(c.Axis(c.Int("axis", 0), rank+1), ts...))}
-	}
-	return []op.Value{op.As(v.Sequence[0].Elem, tensor.Cat(c.Axis(c.Int("axis", 0), rank), ts...))}
+	return c.Apply(op.Move(func(d *op.Call) T {
+		ts, axis := d.Tensors(), c.Int("axis", 0)
+		if c.Bool("new_axis", false) {
+			return tensor.Stack(c.Axis(axis, ts[0].Rank()+1), ts...)
+		}
+		return tensor.Cat(c.Axis(axis, ts[0].Rank()), ts...)
+	}), v.Sequence)
 }
 
 // splitToSequence cuts into parts of a length, or of lengths, or of one element.
