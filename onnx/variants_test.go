@@ -97,7 +97,11 @@ func TestVariants(t *testing.T) {
 		{"RNN", 14, attrs(attrInt("hidden_size", 1), &proto.Attr{Name: "direction", Type: proto.AttrString, S: "bidirectional"},
 			&proto.Attr{Name: "activations", Type: proto.AttrStrings, Strings: []string{"Relu", "LeakyRelu"}}, &proto.Attr{Name: "activation_alpha", Type: proto.AttrFloats, Floats: []float32{0.5}}),
 			[]Value{cube(1, -1), cube(2, 1, 1), cube(2, 0, 0)}, "float[1 2 1 1] [[[[ 0.0]] [[-0.5]]]]"},
-		{"Resize", 13, nil, []Value{f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), f(), f(0.7)}, "float[7] [1 3 4 6 7 8 10]"},
+		{"Resize", 13, attrs(&proto.Attr{Name: "nearest_mode", Type: proto.AttrString, S: "floor"}), []Value{f(1, 2, 3, 4), f(), f(0.6)}, "float[2] [1 3]"},
+		{"Resize", 10, nil, []Value{f(1, 2, 3, 4), f(0.6)}, "float[2] [1 3]"},
+		{"GridSample", 20, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "cubic"}, &proto.Attr{Name: "padding_mode", Type: proto.AttrString, S: "border"}, attrInt("align_corners", 1)),
+			[]Value{op.Of(tensor.New([]float32{0, 0, 0, 1}, 1, 1, 1, 4)), op.Of(tensor.New([]float32{1.2, 0}, 1, 1, 1, 2))}, "float[1 1 1 1] [[[[1.1103]]]]"},
+		{"Resize", 13, nil, []Value{f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), f(), f(0.7)}, "float[7] [1 3 4 5 7 8 10]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

@@ -77,7 +77,6 @@ func cubicSample(c *op.Call, x, grid T, padding string, align bool) T {
 		} else {
 			p = p.Add(1).Mul(length).Sub(1).Div(2)
 		}
-		p = folded(p, length, padding, align)
 		base := p.Floor()
 		part := p.Sub(base)
 		for k := range at {

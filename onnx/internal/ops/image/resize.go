@@ -27,7 +27,8 @@ type resampling struct {
 	start, end float64 // of the region, as shares, for tf_crop_and_resize
 }
 
-// resizeBy makes a Func of the form before version 11, which has scales alone.
+// resizeBy makes a Func of the form before version 11, which has scales alone. It takes the nearest element as
+// onnxruntime does, since the standard does not say.
 func resizeBy(scales int) op.Func {
 	return func(c *op.Call) []op.Value {
 		x := c.Value(0)
@@ -44,6 +45,9 @@ func resizeBy(scales int) op.Func {
 			r := resampling{
 				mode: c.String("mode", "nearest"), transform: "asymmetric", nearest: "floor", cubic: -0.75,
 				from: t.Dim(a), to: scaled(t.Dim(a), scale), scale: scale,
+			}
+			if scale < 1 {
+				r.nearest = "ceil"
 			}
 			t = r.apply(c, t, a)
 		}
@@ -147,33 +151,37 @@ func setSizes(c *op.Call, rs []resampling) {
 	}
 }
 
-// source returns where element i of the result lies in the input.
-func (r resampling) source(c *op.Call, i int) float64 {
-	x, from, to := float64(i), float64(r.from), r.scale*float64(r.from)
+// source returns where element i of the result lies in the input. It computes in float32, in which 1.5/0.6 is 2.5
+// as in decimals, and as onnxruntime does.
+func (r resampling) source(c *op.Call, i int) float64 { return float64(r.source32(c, float32(i))) }
+
+func (r resampling) source32(c *op.Call, x float32) float32 {
+	from, scale, start, end := float32(r.from), float32(r.scale), float32(r.start), float32(r.end)
+	to := scale * from
 	switch r.transform {
 	case "asymmetric":
-		return x / r.scale
+		return x / scale
 	case "align_corners":
 		if to == 1 {
 			return 0
 		}
 		return x * (from - 1) / (to - 1)
 	case "half_pixel":
-		return (x+0.5)/r.scale - 0.5
+		return (x+0.5)/scale - 0.5
 	case "pytorch_half_pixel":
 		if to == 1 {
 			return -0.5
 		}
-		return (x+0.5)/r.scale - 0.5
+		return (x+0.5)/scale - 0.5
 	case "tf_half_pixel_for_nn":
-		return (x + 0.5) / r.scale
+		return (x + 0.5) / scale
 	case "half_pixel_symmetric":
-		return from/2*(1-float64(r.to)/to) + (x+0.5)/r.scale - 0.5
+		return from/2*(1-float32(r.to)/to) + (x+0.5)/scale - 0.5
 	case "tf_crop_and_resize":
 		if to == 1 {
-			return (r.end-r.start)*(from-1)/2 + r.start*(from-1)
+			return (end-start)*(from-1)/2 + start*(from-1)
 		}
-		return x*(r.end-r.start)*(from-1)/(to-1) + r.start*(from-1)
+		return x*(end-start)*(from-1)/(to-1) + start*(from-1)
 	}
 	c.Fail("there is no coordinate_transformation_mode %q", r.transform)
 	return 0
