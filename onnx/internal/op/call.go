@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
@@ -312,9 +313,12 @@ func (c *Call) Graph(name string) *proto.Graph {
 	return a.G
 }
 
-// Elem returns an attribute that is a type of elements, or its default.
+// Elem returns an attribute that is a type of elements, or its default. Before version 6 it is a name.
 func (c *Call) Elem(name string, otherwise Elem) Elem {
 	e := Elem(c.Int(name, int(otherwise)))
+	if s := c.String(name, ""); s != "" {
+		e = Elem(slices.IndexFunc(elems[:], func(info elemInfo) bool { return strings.EqualFold(info.name, s) }))
+	}
 	if !e.Valid() {
 		c.Fail("%s is %d, which is no type", name, int32(e))
 	}

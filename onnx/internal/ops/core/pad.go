@@ -14,7 +14,9 @@ func pad(c *op.Call) T {
 	x := c.Tensor(0)
 	pads, ok := c.IntsInputOrAttr(1, "pads")
 	if !ok {
-		c.Fail("it has no pads")
+		if pads = c.IntsAttr("paddings"); pads == nil { // the name in version 1
+			c.Fail("it has no pads")
+		}
 	}
 	var axes []int
 	if c.Has(3) {

@@ -152,8 +152,13 @@ func unsqueeze(c *op.Call) T {
 	return x.Reshape(s...)
 }
 
+// tile repeats x along its axes; before version 6 along the axis in input 2.
 func tile(c *op.Call) T {
 	x, times := c.Tensor(0), c.Ints(1)
+	if c.Has(2) {
+		times = slices.Repeat([]int{1}, x.Rank())
+		times[c.Axis(c.ScalarInt(2), x.Rank())] = c.ScalarInt(1)
+	}
 	if len(times) != x.Rank() {
 		c.Fail("repeats are %v, and the input has %d axes", times, x.Rank())
 	}

@@ -37,6 +37,9 @@ func resizeBy(scales int) op.Func {
 			by = c.Floats(scales)
 		}
 		rank := len(x.Dims())
+		if c.Attr("height_scale") != nil && rank == 4 { // version 1
+			by = []float64{1, 1, c.Float("height_scale", 1), c.Float("width_scale", 1)}
+		}
 		if len(by) != rank {
 			c.Fail("scales are %v, want %d", by, rank)
 		}
