@@ -178,7 +178,7 @@ func (v *View) Mapped(f func(coef []int) []int) *View {
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
 	Op Op
-	// Mul: Where, by a weight. Erfc: Cast, of a bfloat16, to whose digits it may be computed. Scatter, Scan: Add, Max, Min, Mul;
+	// Mul: Where, by a weight. Erfc: Cast, to the digits of bfloat16. Scatter, Scan: Add, Max, Min, Mul;
 	// of a Scatter also Copy, by which an update replaces.
 	Kind   Op
 	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds

@@ -149,10 +149,14 @@ func (t Tensor) Mish() Tensor {
 // GELU returns t·Φ(t), where Φ(t) = Erfc(-t/√2)/2 is the normal distribution function. It
 // keeps its digits where it is near 0. Floats only.
 func (t Tensor) GELU() Tensor {
-	return gated("GELU", t.floats("GELU"), func(x, near *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
-		phi := scaled(graph.Unary(ir.Erfc, scaled(x, -math.Sqrt2/2)), 0.5)
+	x := t.floats("GELU")
+	return gated("GELU", x, func(wide, near *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
+		tail := graph.Unary(ir.Erfc, scaled(wide, -math.Sqrt2/2))
+		if x.DType == ir.BFloat16 {
+			tail.Kind = ir.Cast // although it is computed in float32
+		}
 		u := scaled(near, -math.Sqrt2/2)
-		return phi, func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
+		return scaled(tail, 0.5), func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
 	})
 }
 

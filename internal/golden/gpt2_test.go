@@ -414,3 +414,26 @@ func BenchmarkFirstStep(b *testing.B) {
 		loss.Item()
 	}
 }
+
+// A GELU of bfloat16, and its derivative, compute Erfc to the digits of bfloat16; those of other types to all digits.
+func TestGELUDigits(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16, tensor.Float32} {
+		seen := 0
+		compile := func(k *ir.Kernel) error {
+			for i := range k.Body {
+				if in := &k.Body[i]; in.Op == ir.Erfc {
+					if seen++; (in.Kind == ir.Cast) != (d == tensor.BFloat16) {
+						t.Errorf("%v: a kernel with an Erfc of kind %v:\n%v", d, in.Kind, k)
+					}
+				}
+			}
+			return nil
+		}
+		dev := tensor.NewDevice(&dry{Device: cpu.New(cpu.Options{}), limits: driver.Limits{Types: shader.DTypes, Bindings: 14, Bytes: 1 << 32}, compile: compile, budget: 1 << 20})
+		x := tensor.New([]float32{-2, 0.5}).Cast(d).To(dev)
+		y, g := grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return x.GELU().Sum() })(x)
+		if err := tensor.Eval(y, g); err != nil || seen == 0 {
+			t.Errorf("%v: %d kernels have an Erfc; %v", d, seen, err)
+		}
+	}
+}

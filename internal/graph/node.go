@@ -15,7 +15,7 @@ import (
 type Node struct {
 	Op         ir.Op
 	DType      ir.DType
-	Kind       ir.Op // Scatter: how updates combine; Mul: Where, by a weight; elementwise: Gather, see Maskable
+	Kind       ir.Op // Scatter: how updates combine; Mul: Where, by a weight; Erfc: Cast, to the digits of bfloat16; elementwise: Gather, see Maskable
 	typing     typing
 	marks      atomic.Uint32
 	RematLevel int32     // 0 but for copies that Checkpoint makes

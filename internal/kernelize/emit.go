@@ -160,7 +160,7 @@ func kindOf(n *node) ir.Op {
 	switch {
 	case n.Kind == ir.Where:
 		return n.Kind
-	case n.Op == ir.Erfc && n.DType == ir.BFloat16:
+	case n.Op == ir.Erfc && (n.DType == ir.BFloat16 || n.Kind == ir.Cast):
 		return ir.Cast
 	}
 	return 0
