@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -85,6 +86,10 @@ func (p *printer) expr(e *shader.Expr) []value {
 		return []value{p.group()}
 	case shader.Thread:
 		return []value{p.result(word, "mov.u32", "%tid.x")}
+	case shader.Div:
+		if d := e.Args[1]; e.Args[0].Op == shader.Thread && d.Op == shader.Const && d.Bits == shader.Warpgroup && p.pass.Threads%shader.Warpgroup == 0 {
+			return []value{p.groupNumber()}
+		}
 	case shader.Launder:
 		return p.expr(e.Args[0])
 	case shader.Vector:
@@ -159,7 +164,15 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	case shader.Shuffle:
 		return p.shuffle(c, x[0], e.Bits)
 	case shader.Div, shader.Rem:
-		if d := e.Args[1]; from == shader.U64 && d.Op == shader.Const && d.Bits > 0 {
+		d := e.Args[1]
+		switch {
+		case d.Op != shader.Const || d.Bits == 0:
+		case from == shader.U32 && d.Bits&(d.Bits-1) == 0: // NVIDIA's compiler may divide by a constant as by a register
+			if e.Op == shader.Rem {
+				return p.result(word, "and.b32", x[0], value(fmt.Sprint(d.Bits-1)))
+			}
+			return p.result(word, "shr.u32", x[0], value(fmt.Sprint(bits.TrailingZeros64(d.Bits))))
+		case from == shader.U64:
 			q := p.divide(x[0], d.Bits)
 			if e.Op == shader.Div {
 				return q

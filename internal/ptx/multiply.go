@@ -99,7 +99,7 @@ func transposed(m *shader.SharedMatrix) value {
 // descriptor describes a tile in shared memory, as "Matrix descriptor" in the PTX ISA says:
 // addresses and distances in units of 16 bytes, and the way in which vectors are exchanged.
 func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
-	const line, block, exchange128 = 128, 64 * 128, 1 << 62
+	const line, block, exchange128 = 128, 64 * 128, 1 << 30
 	first, n := split(m.First, math.MaxInt32/16)
 	at := 16 * n
 	leading := 16 // it does not count
@@ -110,12 +110,11 @@ func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
 		at += 32 / elem.Depth() * m.Depth // eight words are multiplied at once
 	}
 	const eight = 8 * line // from eight lines to the next
-	fields := uint64(exchange128 | eight/16<<32 | leading/16<<16)
-	// Products of a step differ in a constant that is added last.
+	// Products of a step differ in a constant that is added last, to the lower half. An address has 14 bits.
 	address := p.result(word, "shr.u32", p.result(word, "mov.u32", shared), "4")
 	address = p.result(word, "add.u32", p.one(first), address)
-	address = p.result(word, "add.u32", address, value(fmt.Sprint((sharedOffset(p.pass, m.Shared)+at)/16)))
-	return p.result(long, "or.b64", p.result(long, "cvt.u64.u32", address), value(fmt.Sprint(fields)))
+	address = p.result(word, "add.u32", address, value(fmt.Sprint((sharedOffset(p.pass, m.Shared)+at)/16+leading/16<<16)))
+	return p.result(long, "mov.b64", group([]value{address, p.result(word, "mov.b32", value(fmt.Sprint(exchange128|eight/16)))}))
 }
 
 // Two groups of threads take their turns at barriers 1 and 2, at which the other one arrives. A
@@ -142,7 +141,10 @@ func (p *printer) passTurn(s *shader.PassTurn) {
 
 // groupNumber is the number of the thread's group.
 func (p *printer) groupNumber() value {
-	return p.result(word, "shr.u32", p.result(word, "mov.u32", "%tid.x"), "7")
+	if p.number == "" {
+		p.number = p.register(word)
+	}
+	return p.number
 }
 
 // turn writes an instruction of a barrier, which both groups execute or, if only, one of them.

@@ -37,10 +37,9 @@ func TestMultiplyGroup(t *testing.T) {
 		"cp.async.cg.shared.global [%r2+1072], [%d2], 16;", // array 1 begins at 1024, and vector 3 at 48
 		"selp.b32 %r11, 16, 0, %p0;", "cp.async.cg.shared.global [%r7+1024], [%d3], 16, %r11;",
 		"cp.async.commit_group;", "cp.async.wait_group 1;", "fence.proxy.async.shared::cta;\n\tbar.sync 0;",
-		"add.u32 %r19, 64, %r18;", "add.u32 %r20, %r19, 66;", // array 1 begins at vector 64, and 16 halves take two
-		"4611686293305360384;",     // lines of 128 bytes, 8 lines apart: 1<<62 | 64<<32 | 1<<16
-		"add.u32 %r24, %r23, 192;", // 16 lines on
-		"4611686293338849280;",     // and 64 lines apart: 1<<62 | 64<<32 | 512<<16
+		"add.u32 %r19, 64, %r18;", "add.u32 %r20, %r19, 65602;", // array 1 begins at vector 64, and 16 halves take two; 1<<16
+		"mov.b32 %r21, 1073741888;", "mov.b64 %d4, {%r20, %r21};", // lines of 128 bytes, 8 lines apart: 1<<30 | 64
+		"add.u32 %r25, %r24, 33554624;", // 16 lines on, and 64 lines apart: 512<<16
 		"wgmma.fence.sync.aligned;",
 		"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r12, %r13, %r14, %r15},", ", %p1, 1, 1, 0, 1;",
 		"wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;",
@@ -63,10 +62,10 @@ func TestMultiplyGroupTF32(t *testing.T) {
 	text := ptx.Print(pass, 90)
 	checkInOrder(t, text,
 		"mov.u32 %r4, 0;\n\tsetp.ne.u32 %p0, %r4, 0;",
-		"add.u32 %r12, %r11, 2;", // eight words on
-		"mov.u32 %r13, 1;\n\tsetp.ne.u32 %p1, %r13, 0;",
-		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, {%r5, %r6, %r7, %r8}, %d1, %p0, 1, 1;",
-		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, %d3, %d5, %p1, 1, 1;",
+		"add.u32 %r12, %r11, 65538;", // eight words on
+		"mov.u32 %r14, 1;\n\tsetp.ne.u32 %p1, %r14, 0;",
+		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, {%r5, %r6, %r7, %r8}, %d0, %p0, 1, 1;",
+		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, %d1, %d2, %p1, 1, 1;",
 	)
 }
 
@@ -89,13 +88,13 @@ func TestTurns(t *testing.T) {
 	turns.Do(&Fence{}, &PassTurn{Before: true}, &TakeTurn{}, &PassTurn{}, &TakeTurn{After: true})
 	pass := &Pass{Threads: 256, Grid: [3]int{1, 1, 1}, Body: turns}
 	checkInOrder(t, ptx.Print(pass, 90),
-		"fence.proxy.async.shared::cta;",
-		"shr.u32 %r1, %r0, 7;", "sub.u32 %r2, 2, %r1;", "setp.eq.u32 %p0, %r1, 1;", // the second group arrives
-		"selp.b32 %r3, %r2, 3, %p0;", "selp.b32 %r4, 256, 128, %p0;", "bar.arrive %r3, %r4;",
-		"add.u32 %r7, %r6, 1;", "bar.sync %r7, 256;",
-		"sub.u32 %r10, 2, %r9;", "bar.arrive %r10, 256;",
-		"add.u32 %r13, %r12, 1;", "setp.eq.u32 %p1, %r12, 0;", // the first group waits
-		"selp.b32 %r14, %r13, 3, %p1;", "selp.b32 %r15, 256, 128, %p1;", "bar.sync %r14, %r15;",
+		"shr.u32 %r0, %r0, 7;\n\tshfl.sync.idx.b32 %r0, %r0, 0, 31, 4294967295;", "fence.proxy.async.shared::cta;",
+		"sub.u32 %r1, 2, %r0;", "setp.eq.u32 %p0, %r0, 1;", // the second group arrives
+		"selp.b32 %r2, %r1, 3, %p0;", "selp.b32 %r3, 256, 128, %p0;", "bar.arrive %r2, %r3;",
+		"add.u32 %r4, %r0, 1;", "bar.sync %r4, 256;",
+		"sub.u32 %r5, 2, %r0;", "bar.arrive %r5, 256;",
+		"add.u32 %r6, %r0, 1;", "setp.eq.u32 %p1, %r0, 0;", // the first group waits
+		"selp.b32 %r7, %r6, 3, %p1;", "selp.b32 %r8, 256, 128, %p1;", "bar.sync %r7, %r8;",
 	)
 	pass.Threads = 128
 	text := ptx.Print(pass, 90)
@@ -118,5 +117,17 @@ func checkInOrder(t *testing.T, text string, list ...string) {
 			t.Fatalf("there is no %q from here on:\n%s", want, text[at:])
 		}
 		at += i
+	}
+}
+
+// A U32 is divided by a power of two by a shift, and its remainder is a mask.
+func TestDividePowerOfTwo(t *testing.T) {
+	out := &Buffer{Name: "a0", Type: ir.Uint32, Write: true}
+	body := &Block{}
+	body.Do(&Store{Buffer: out, Index: ThreadID, Values: []*Expr{ThreadID.Add(3).Div(64).Add(ThreadID.Add(5).Rem(8))}})
+	text := ptx.Print(&Pass{Threads: 32, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{out}}, 80)
+	checkInOrder(t, text, ", 6;", "and.b32", ", 7;")
+	if strings.Contains(text, "div.") || strings.Contains(text, "rem.") {
+		t.Errorf("a division in\n%s", text)
 	}
 }

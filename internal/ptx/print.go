@@ -61,6 +61,7 @@ type printer struct {
 	calls  []*call        // that are being printed, the innermost last
 	base   map[*shader.Buffer]value
 	words  map[*shader.Param]value
+	number value // of the thread's group of 128, "" if nothing needs it
 }
 
 // A value is an operand: a register or a constant.
@@ -133,6 +134,10 @@ func Print(p *shader.Pass, capability int) string {
 		if n > 0 {
 			fmt.Fprintf(&b, "\t.reg .%s %s<%d>;\n", classNames[i].typ, classNames[i].name, n)
 		}
+	}
+	if q.number != "" {
+		// The shuffle tells NVIDIA's compiler that threads of a warp have the same number.
+		fmt.Fprintf(&b, "\tmov.u32 %[1]s, %%tid.x;\n\tshr.u32 %[1]s, %[1]s, 7;\n\tshfl.sync.idx.b32 %[1]s, %[1]s, 0, 31, 4294967295;\n", q.number)
 	}
 	b.WriteString(q.text.String())
 	b.WriteString("}\n")

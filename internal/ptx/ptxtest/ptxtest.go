@@ -61,7 +61,7 @@ var table = slices.Concat(rules(78, 90, [2]string{`griddepcontrol\.(wait|launch_
 	[2]string{`cvt\.rzi` + longs + `\.f32`, "df"}, [2]string{`cvt\.rzi` + longs + `\.f64`, "dg"}, [2]string{`cvt\.rzi` + ints + `\.f64`, "wg"},
 	[2]string{`mov\.b64`, "m?"},
 	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
-	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i*"}, [2]string{`bar\.arrive`, "ii"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
+	[2]string{`shfl\.sync\.(bfly|idx)\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i*"}, [2]string{`bar\.arrive`, "ii"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
 ), rules(60, 61,
 	[2]string{`dp4a\.s32\.s32`, "wiii"},
 ), rules(70, 80,
