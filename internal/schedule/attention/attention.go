@@ -22,17 +22,21 @@ type attention struct {
 	*build.Builder
 	*loopnest.Attention
 	size
-	m, n    []int // axes of rows and columns
-	unit    unit
-	parts   parts
-	p       *build.Pass
-	scores  []*tiles.Pass
-	outputs []*tiles.Pass
-	rows    [][]*row     // by square and row of a thread in it
-	columns *shader.Expr // the first of a block
-	lane    *shader.Expr // of a warp
-	tx      *shader.Expr // the thread's place among those that share its rows
-	copy    *shader.Expr // its number among those with the same columns of its rows; nil: it is the only one
+	m, n     []int // axes of rows and columns
+	unit     unit
+	parts    parts
+	p        *build.Pass
+	scores   []*tiles.Pass
+	outputs  []*tiles.Pass
+	positive *multiple               // scores whose maximum is found before they are multiplied by a factor, see makePositive
+	factor   *shader.Expr            // the absolute value of theirs
+	repairs  bool                    // rows are being computed again, see repair
+	common   map[*tiles.Pass]*common // factors that are taken out of outputs
+	rows     [][]*row                // by square and row of a thread in it
+	columns  *shader.Expr            // the first of a block
+	lane     *shader.Expr            // of a warp
+	tx       *shader.Expr            // the thread's place among those that share its rows
+	copy     *shader.Expr            // its number among those with the same columns of its rows; nil: it is the only one
 }
 
 // A size is how the work is divided.
@@ -86,13 +90,14 @@ type row struct {
 	old                  *shader.Expr    // the maximum before a block
 	sums                 []build.Reducer // of this thread's columns
 	scale                *shader.Expr
-	step                 *build.Scope   // of a block
-	points               []*build.Scope // by square
+	step                 *build.Scope                // of a block
+	points               []*build.Scope              // by square
+	common               map[*tiles.Pass]*shader.Var // of outputs
 }
 
 // Compile adds the pass of an attention kernel.
 func Compile(c *build.Builder) {
-	a := &attention{Builder: c, m: c.Nest.List(ir.M), n: c.Nest.List(ir.N)}
+	a := &attention{Builder: c, common: map[*tiles.Pass]*common{}, m: c.Nest.List(ir.M), n: c.Nest.List(ir.N)}
 	var ok bool
 	if a.Attention, ok = loopnest.NewAttention(c.Nest.Kernel); !ok {
 		c.Fail("attention that takes several passes")
@@ -172,8 +177,9 @@ func (a *attention) build(p *build.Pass) {
 	load, first, full, end := a.within(a.columnsOf(bounds, at.Row))
 	a.unit.begin(load)
 	if full != nil && !a.splits() { // most blocks need no mask
-		a.blocks("n0", first, first, full, end, decided(bounds))
-		a.blocks("n1", first, full.Max(first), end, end, nil)
+		before, after := decided(bounds)
+		a.blocks("n0", first, first, full, end, before)
+		a.blocks("n1", first, full.Max(first), end, end, after)
 	} else {
 		a.blocks("n0", first, first, end, end, nil)
 	}
@@ -267,6 +273,7 @@ func (a *attention) left(q *tiles.Pass) [][][]build.Value {
 		left[g] = make([][]build.Value, a.wide)
 		for h := range left[g] {
 			for _, row := range a.rows[g] {
+				a.leaveOut(q, row.points[h])
 				x := a.valid(row.points[h], row.points[h].Value(q.Rows.Factor), build.Number(shader.F32, 0))
 				left[g][h] = append(left[g][h], x)
 			}

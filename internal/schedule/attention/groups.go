@@ -53,7 +53,14 @@ func (a *groups) choose() bool {
 		q.Tile = tiles.Tile{M: a.height, N: 16 * squares, K: 8 * a.wide, High: 1, Wide: squares, Unit: unit(q)}
 		words += 2 * q.Tile.K * 64 * ir.CeilDiv(q.Tile.N, 64)
 	}
-	return a.Target.Fits(a.threads, 4*words)
+	if !a.Target.Fits(a.threads, 4*words) {
+		return false
+	}
+	a.makePositive()
+	for _, q := range a.outputs {
+		a.takeOut(q)
+	}
+	return true
 }
 
 // rowOrder returns the row of scores at position x. A thread has rows g and g+8 of an instruction's
@@ -83,6 +90,11 @@ func (a *groups) declare(q *tiles.Pass, isScore bool) {
 	if !isScore {
 		q.Place(a.p.Root, &q.N, build.U32(0))
 	}
+}
+
+func (a *groups) loadRows(q *tiles.Pass) {
+	a.negate(q)
+	a.attention.loadRows(q)
 }
 
 func (a *groups) begin(first *shader.Expr) { a.copyBlock(a.p.Root, first, build.U32(0)) }

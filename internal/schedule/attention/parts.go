@@ -105,7 +105,7 @@ func (a *attention) within(first, full, end *shader.Expr) (load, from, until, to
 }
 
 // storePart stores the partial results of a row in scratch.
-func (a *attention) storePart(end *build.Scope, g, r int) {
+func (a *attention) storePart(end *build.Scope, r *row) {
 	row := a.partRow(a.parts.number, end.Rank(a.Nest.List(ir.Batch, ir.M)).Lane(0))
 	once := end.When(build.All(a.leads(), end.Condition(0)))
 	for _, i := range a.rowReductions() {
@@ -116,7 +116,7 @@ func (a *attention) storePart(end *build.Scope, g, r int) {
 		for h := range q.Tile.Wide {
 			sc := end.Inner()
 			sc.EnterValid(a.unit.outputColumns(q, sc, h))
-			columns, results := sc.Rank(a.widthOf(q)), q.Results(g, r, h)
+			columns, results := sc.Rank(a.widthOf(q)), r.results(q, h)
 			for l := range results {
 				at := sc.When(sc.Condition(l))
 				a.p.StoreScratch(at, a.parts.scratch, a.parts.first[q.Sum], row.Mul(q.Cols.N).Add(columns.Lane(l).Convert(shader.U32)), results.Lane(l))

@@ -37,6 +37,11 @@ func (a *attention) repair(row *row, first, end *shader.Expr) {
 	row.eachResult(a.outputs, func(_ *tiles.Pass, _, _ int, acc *shader.Var, i int) {
 		again.SetAt(acc, i, build.Number(shader.F32, 0))
 	})
+	for _, q := range a.outputs {
+		if v := row.common[q]; v != nil { // the left factors have it
+			again.Set(v, build.Number(shader.F32, 1))
+		}
+	}
 	finite := a.p.Finite
 	a.p.Finite = 0
 	loop, n := again.Loop("n"+row.Tag, first, end, 1)
@@ -76,7 +81,9 @@ func (a *attention) repairColumn(loop *build.Scope, row *row, n *shader.Expr) {
 		deep.End()
 		point.Values[q.Sum] = build.Value{sum.Ref()}
 	}
+	a.repairs = true // by scores as they are
 	a.exponentials(point)
+	a.repairs = false
 	for _, x := range row.sums {
 		x.Add(loop.Block, point.Value(a.Nest.Body[x.Instr].Src[0]).Lane(0))
 	}

@@ -79,11 +79,11 @@ func (a *attention) enterBlock(loop *build.Scope, row *row, decided map[int]int6
 		step, first := a.unit.column(h)
 		col := sc.Let("col"+sc.Tag, a.columns.Add(a.tx.Mul(step)).Plus(first))
 		sc.EnterValid(build.Span{Axes: a.n, Base: col, Step: build.Lanes(4), Fours: a.Fours(a.n), Clamp: a.Clamp(a.Nest.Size(a.n), a.width)})
-		for _, q := range a.scores {
-			sc.Values[q.Sum] = q.Results(row.squareNumber, row.number, h)
-		}
 		for i, holds := range decided {
 			sc.Values[i] = build.Value{build.Constant(ir.Bool, ir.Int(ir.Bool, holds))}
+		}
+		for _, q := range a.scores {
+			a.enterScores(sc, q.Sum, q.Results(row.squareNumber, row.number, h))
 		}
 		row.points = append(row.points, sc)
 	}
@@ -111,16 +111,35 @@ func (a *attention) addSums(loop *build.Scope, row *row) {
 func (a *attention) raiseMax(loop *build.Scope, row *row) {
 	x := row.max
 	row.old = loop.Let("old"+row.step.Tag, x.Acc.Ref())
+	of := a.Nest.Body[a.Max].Src[0]
+	if a.positive != nil {
+		of = a.positive.x
+	}
 	var list build.Value
 	for _, sc := range row.points {
-		list = append(list, a.valid(sc, sc.Value(a.Nest.Body[a.Max].Src[0]), x.Start)...)
+		list = append(list, a.valid(sc, sc.Value(of), x.Start)...)
 	}
-	x.Add(loop.Block, greatestOf(loop, row.step.Tag, list))
+	most := a.greatestOf(loop, row.step.Tag, list)
+	if a.positive != nil {
+		most = most.Mul(a.factor)
+	}
+	x.Add(loop.Block, most)
 }
 
-// greatestOf is the greatest of some float32, or a NaN if there is one. A device may return either of
-// two numbers as their maximum if one is a NaN; the greatest of their bits shows it.
-func greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
+// greatestOf is the greatest of some float32, or a NaN if there is one: with matrix instructions comes one for that. Another
+// device may return either of two numbers as their maximum if one is a NaN; the greatest of their bits shows it.
+func (a *attention) greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
+	if a.Target.Matrices {
+		f := shader.Function("max_f32")
+		for n := len(list); n > 1; { // a shallow tree
+			half := (n + 1) / 2
+			for i := range n - half {
+				list[i] = sc.Let(build.Tag("most"+tag, n, i), f.Call(list[i], list[i+half]))
+			}
+			n = half
+		}
+		return list[0]
+	}
 	const infinity = 0x7f800000
 	bits := func(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).And(math.MaxInt32) }
 	x, most := list[0], bits(list[0])
@@ -149,42 +168,6 @@ func rescaling(old, now *shader.Expr) *shader.Expr {
 	return old.Eq(now).If(build.Number(shader.F32, 1), old.Mul(base).Sub(now.Mul(base)).Exp2())
 }
 
-// exponentials computes exp(x - y), where y is a value of a row or of a column, by two
-// instructions: a fused multiplication and addition, and exp2. The rounding of y's multiple is
-// the same for all exponentials of a row, and so cancels in quotients.
-func (a *attention) exponentials(sc *build.Scope) {
-	for i := range a.Nest.Body {
-		in := &a.Nest.Body[i]
-		if in.Op != ir.Exp {
-			continue
-		}
-		d := &a.Nest.Body[in.Src[0]]
-		ofPoint := a.Nest.Roles(ir.M, ir.N)
-		if d.Op != ir.Sub || in.Domain&ofPoint != ofPoint || a.Nest.Body[d.Src[1]].Domain&ofPoint == ofPoint {
-			continue
-		}
-		x, y := sc.Value(d.Src[0]), sc.Value(d.Src[1])
-		list := make([]*shader.Expr, max(len(x), len(y)))
-		for l := range list {
-			list[l] = exponential(x.Lane(l), y.Lane(l))
-		}
-		sc.Values[i] = sc.Define(i, list...)
-	}
-}
-
-// exponential is exp(x - y).
-func exponential(x, y *shader.Expr) *shader.Expr {
-	base := toBase2(y)
-	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
-}
-
-// toBase2 is the factor that turns differences to y into exponents of 2: log₂ e. For |y| ≥ 2³⁰, as of a
-// mask of -1e30, the rounding error of y's multiple may exceed any exponent; there a difference is 0 or
-// so great that the base does not matter, and the factor is 1.
-func toBase2(y *shader.Expr) *shader.Expr {
-	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
-}
-
 // finishRows completes the reductions of columns from first to end, and stores the results.
 func (a *attention) finishRows(first, end *shader.Expr) {
 	root := a.p.Root
@@ -199,6 +182,7 @@ func (a *attention) finishRows(first, end *shader.Expr) {
 		}
 		root.WorkgroupReduce(sums, a.tx, a.across, a.stride)
 		for _, row := range rows {
+			a.startCommon(row)
 			a.repair(row, first, end)
 			end := row.Beside("_e")
 			for _, x := range row.sums {
@@ -208,9 +192,9 @@ func (a *attention) finishRows(first, end *shader.Expr) {
 				end.Values[a.Max] = build.Value{row.max.Acc.Ref()}
 			}
 			if a.parts.n > 1 {
-				a.storePart(end, row.squareNumber, row.number)
+				a.storePart(end, row)
 			} else {
-				a.storeRow(end, row.squareNumber, row.number)
+				a.storeRow(end, row)
 			}
 		}
 	}
@@ -218,7 +202,7 @@ func (a *attention) finishRows(first, end *shader.Expr) {
 
 // storeRow stores the values of a row: the outputs and, by one thread, the values that a
 // row has once.
-func (a *attention) storeRow(end *build.Scope, g, r int) {
+func (a *attention) storeRow(end *build.Scope, r *row) {
 	across := a.Nest.Roles(ir.Width)
 	if list := a.Nest.Stores(across, false); len(list) > 0 {
 		once := end.When(a.leads())
@@ -236,7 +220,7 @@ func (a *attention) storeRow(end *build.Scope, g, r int) {
 		for h := range q.Tile.Wide {
 			sc := end.Inner()
 			sc.EnterValid(a.unit.outputColumns(q, sc, h))
-			sc.Values[q.Sum] = q.Results(g, r, h)
+			sc.Values[q.Sum] = r.results(q, h)
 			sc.StoreEach(list)
 			sc.End()
 		}

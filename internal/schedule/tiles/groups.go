@@ -63,6 +63,9 @@ func (q *Pass) putGroups(sc *build.Scope, f *Factor, l *load, block []*shader.Ex
 	for i := range words {
 		x := block[i/2]
 		words[i] = shader.PackHalves(build.Halves[q.Tile.Unit.Elem.Type], x.At(2*(i%2)), x.At(2*(i%2)+1))
+		if f.left && q.Negative != nil {
+			words[i] = words[i].Xor(q.Negative.If(build.U32(0x80008000), build.U32(0)))
+		}
 	}
 	sc.Put(f.Shared, to.Add(lineAt(f, l)), shader.Vec(4, words...))
 }

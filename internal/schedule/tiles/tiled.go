@@ -167,6 +167,7 @@ type Pass struct {
 	First, Last *shader.Expr    // steps along the depth
 	Lane        *shader.Expr    // of a warp
 	Warp        [2]*shader.Expr // in rows and columns of warps
+	Negative    *shader.Expr    // the left factor is negated in shared memory, of units by groups; nil: never
 	order       LineOrder       // of a right factor along the depth
 	Paired      bool            // squares of columns lie two by two: a thread's columns of both are neighbours
 }
