@@ -13,7 +13,7 @@ import (
 func byCopies(elem shader.Matrix, buffers int) *Unit {
 	return &Unit{
 		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, fillSteps: 1,
-		deep: patch{1, 2}, aside: patch{1, 2}, Elem: elem,
+		deep: ofEight, aside: ofEight, Elem: elem,
 		Methods: UnitMethods{
 			start: (*Pass).startCopies, stride: (*Pass).strideWarps, steps: (*Pass).multiplyCopies,
 			multiply: (*Pass).multiplyMatrices, end: (*Pass).exchangeColumns, result: (*Pass).resultWarps,

@@ -9,6 +9,9 @@ import (
 // eight is the number of halves in a vector of 16 bytes.
 const eight = 8
 
+// ofEight is the patch of a vector of eight halves.
+var ofEight = patch{1, 2}
+
 // Copies reports whether each eight neighbours of a side's factor are a vector in memory.
 func Copies(x *product.Product, s *product.Side) bool {
 	in, along := &x.Nest.Body[s.Factor], s.Axes
@@ -63,37 +66,46 @@ func (q *Pass) copyTiles(sc *build.Scope, step, buffer *shader.Expr) {
 
 // CopyFactor starts to copy a tile, at a position of the depth, to shared memory from a vector on.
 func (q *Pass) CopyFactor(sc *build.Scope, f *Factor, at, to *shader.Expr) {
-	if apart, ok := q.regular(f); ok {
-		q.copyVectors(sc, f, &f.Loads[0], at, to, len(f.Loads), apart)
-		return
+	n, apart := q.regular(f)
+	for i := 0; i < len(f.Loads); i += n {
+		q.copyVectors(sc, f, &f.Loads[i], at, to, n, apart)
 	}
-	for _, l := range f.Loads {
-		q.copyVectors(sc, f, &l, at, to, 1, copyDistance{})
+}
+
+// together is how many vectors of a line neighbouring threads copy: all or, so that a thread has the same place in each
+// of several lines, eight and then the next eight; 0 if it has not the same place.
+func (q *Pass) together(f *Factor) int {
+	vectors, lines := f.Block/eight, f.depth
+	if f.AlongK {
+		vectors, lines = f.depth/eight, f.Block
 	}
+	period := 8 // of lines whose vectors are exchanged in the same way
+	if f.Order != nil {
+		period = 16 // of ColumnOrder
+	}
+	for _, n := range []int{vectors, 8} {
+		if apart := q.P.Threads / n; f.lines == ofEight && q.P.Threads%n == 0 && vectors%n == 0 && lines%apart == 0 && apart%period == 0 {
+			return n
+		}
+	}
+	return 0
 }
 
 // A copyDistance is the distance of the vectors that a thread copies: in elements of the factor, and
 // in vectors of shared memory.
 type copyDistance struct{ from, to int }
 
-// regular returns the distance of a thread's vectors, if it is the same for all: a thread has the
-// same place in each so many lines.
-func (q *Pass) regular(f *Factor) (copyDistance, bool) {
-	axes, lines, vectors := q.Deep, f.depth, f.Block/eight
+// regular returns how many vectors, which a thread copies one after the other, have the same distance, and this.
+func (q *Pass) regular(f *Factor) (n int, apart copyDistance) {
+	axes, lines, per := q.Deep, f.depth, q.together(f)
 	if f.AlongK {
-		axes, lines, vectors = f.Axes, f.Block, f.depth/eight
+		axes, lines = f.Axes, f.Block
 	}
-	if len(axes) == 0 {
-		return copyDistance{}, false
+	if per == 0 || len(axes) == 0 || q.Nest.Axes[axes[len(axes)-1]].Len%lines > 0 {
+		return 1, apart
 	}
-	inner := axes[len(axes)-1]
-	period := 8 // of lines whose vectors are exchanged in the same way
-	if f.Order != nil {
-		period = 16 // of ColumnOrder
-	}
-	apart := q.P.Threads / vectors
-	ok := q.P.Threads%vectors == 0 && lines%apart == 0 && apart%period == 0 && q.Nest.Axes[inner].Len%lines == 0
-	return copyDistance{apart * q.Nest.Body[f.Factor].View.Coef[inner], apart * 8}, ok
+	next := q.P.Threads / per // lines
+	return lines / next, copyDistance{next * q.Nest.Body[f.Factor].View.Coef[axes[len(axes)-1]], next * 8}
 }
 
 // copyVectors copies the vectors of a load, at a position of the depth, to a tile, and the next ones at

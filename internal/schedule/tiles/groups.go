@@ -16,7 +16,7 @@ import (
 func ByGroups(elem shader.Matrix, buffers int) *Unit {
 	return &Unit{
 		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, running: 1, align: 1024, shares: true,
-		deep: patch{1, 2}, aside: patch{1, 2}, Elem: elem,
+		deep: ofEight, aside: ofEight, Elem: elem,
 		Methods: UnitMethods{
 			start: (*Pass).startGroups, stride: (*Pass).strideWarps, put: (*Pass).putGroups,
 			steps: (*Pass).stepGroups, multiply: (*Pass).multiplyGroups, end: (*Pass).endGroups, result: (*Pass).resultWarps,

@@ -100,8 +100,13 @@ func (q *Pass) Place(root *build.Scope, f *Factor, begin *shader.Expr) {
 			number = number.Min(blocks - 1) // others load the last, and drop it
 		}
 		l.q, l.u = number.Rem(along), number.Div(along)
-		if d.Turned {
+		switch per := q.together(f); {
+		case d.Turned:
 			l.u, l.q = number.Rem(blocks/along), number.Div(blocks/along)
+		case per > 0:
+			lines := size / per
+			each := across / lines
+			l.q, l.u = shader.ThreadID.Rem(per).Plus(n/each*per), shader.ThreadID.Div(per).Plus(n%each*lines)
 		}
 		l.q, l.u = root.Let("q"+name, l.q), root.Let("u"+name, l.u)
 		if d.AlongK {
