@@ -161,24 +161,36 @@ func (q *Pass) vectorsAhead(width int) int {
 }
 
 // takeVectors makes a loop in which each thread takes vectors, of some columns each, that lie in shared memory
-// in rows of so many, from a column of the tile on. It takes several before it stores one.
+// in rows of so many, from a column of the tile on. It takes several before it stores one. A thread has the same columns
+// in each turn, so that what depends on them alone is before the loop.
 func (q *Pass) takeVectors(sc *build.Scope, column, vectors, width int, take func(in *build.Scope, row, vector *shader.Expr), store func(in *build.Scope)) {
 	t := q.Tile
-	items, ahead := t.M*vectors, q.vectorsAhead(width)
-	for items%(ahead*q.P.Threads) > 0 {
-		ahead /= 2
+	per := vectors & -vectors // threads that take neighbours of a row: a power of two
+	for q.P.Threads%per > 0 {
+		per /= 2
 	}
-	loop, item := sc.Loop("item", shader.ThreadID, build.U32(items), ahead*q.P.Threads)
+	lines, parts := q.P.Threads/per, vectors/per
+	rows := max(1, q.vectorsAhead(width)/parts) // of a turn
+	for t.M%(rows*lines) > 0 {
+		rows /= 2
+	}
+	vector := sc.Let("vector", shader.ThreadID.Rem(per))
+	columns := make([]*build.Scope, parts)
+	for j := range columns {
+		columns[j] = sc.Beside(build.Tag("_", j))
+		base := q.At.Col.Plus(column).Add(vector.Plus(j * per).Mul(width).Convert(q.At.Col.Type))
+		columns[j].EnterValid(build.Span{Axes: q.Cols.Axes, Base: base, Step: build.Lanes(width), Fours: q.Fours(q.Cols.Axes), Clamp: q.Clamp(q.Cols.N, t.N)})
+	}
+	loop, first := sc.Loop("line", shader.ThreadID.Div(per), build.U32(t.M), rows*lines)
 	var scopes []*build.Scope
-	for i := range ahead {
-		in := loop.Beside(build.Tag("_", i))
-		number := in.Let(build.Tag("number", i), item.Plus(i*q.P.Threads))
-		row, vector := in.Let(build.Tag("row", i), number.Div(vectors)), in.Let(build.Tag("vector", i), number.Rem(vectors))
-		in.EnterValid(build.Span{Axes: q.Rows.Axes, Base: q.At.Row.Add(row.Convert(q.At.Row.Type)), Clamp: q.Clamp(q.Rows.N, t.M)})
-		base := q.At.Col.Plus(column).Add(vector.Mul(width).Convert(q.At.Col.Type))
-		in.EnterValid(build.Span{Axes: q.Cols.Axes, Base: base, Step: build.Lanes(width), Fours: q.Fours(q.Cols.Axes), Clamp: q.Clamp(q.Cols.N, t.N)})
-		take(in, row, vector)
-		scopes = append(scopes, in)
+	for i := range rows {
+		row := loop.Let(build.Tag("row", i), first.Plus(i*lines))
+		for j, cols := range columns {
+			in := cols.On(loop.Block, build.Tag("_", i))
+			in.EnterValid(build.Span{Axes: q.Rows.Axes, Base: q.At.Row.Add(row.Convert(q.At.Row.Type)), Clamp: q.Clamp(q.Rows.N, t.M)})
+			take(in, row, vector.Plus(j*per))
+			scopes = append(scopes, in)
+		}
 	}
 	for _, in := range scopes {
 		store(in)
