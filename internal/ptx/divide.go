@@ -7,23 +7,35 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// divide writes the quotient of a U64 and a constant by a multiplication: Granlund and Montgomery,
-// "Division by Invariant Integers using Multiplication". NVIDIA's compiler calls a function of 60
-// instructions.
-func (p *printer) divide(x value, d uint64) value {
+// divide writes the quotient of a U32 or U64 and a constant, or the remainder, by a multiplication: Granlund and
+// Montgomery, "Division by Invariant Integers using Multiplication". NVIDIA's compiler writes out a division also where it
+// is one by a power of two: 15 instructions of 32 bits, or a function of 60 of 64 bits.
+func (p *printer) divide(t shader.Type, op shader.Op, x value, d uint64) value {
+	c, size := classOf(t), 8*t.Bytes()
+	do := func(name string, x ...value) value { return p.result(c, fmt.Sprint(name, size), x...) }
 	if d&(d-1) == 0 {
-		return p.result(long, "shr.u64", x, value(fmt.Sprint(bits.TrailingZeros64(d))))
+		if op == shader.Rem {
+			return do("and.b", x, number(t, d-1))
+		}
+		return do("shr.u", x, value(fmt.Sprint(bits.TrailingZeros64(d))))
 	}
-	factor, shift := reciprocal(d)
-	high := p.result(long, "mul.hi.u64", x, number(shader.U64, factor))
-	half := p.result(long, "shr.u64", p.result(long, "sub.u64", x, high), "1")
-	return p.result(long, "shr.u64", p.result(long, "add.u64", half, high), value(fmt.Sprint(shift-1)))
+	factor, shift := reciprocal(d, size)
+	high := do("mul.hi.u", x, number(t, factor))
+	q := do("shr.u", do("add.u", do("shr.u", do("sub.u", x, high), "1"), high), value(fmt.Sprint(shift-1)))
+	if op == shader.Rem {
+		return do("sub.u", x, do("mul.lo.u", q, number(t, d)))
+	}
+	return q
 }
 
-// reciprocal returns the lower 64 bits of 2ˢ⁺⁶⁴/d, rounded up, and s. The quotient of x and d, which
-// is no power of two, is the upper 64 bits of the product of that and x, shifted right by s.
-func reciprocal(d uint64) (factor uint64, shift int) {
+// reciprocal returns the lower bits of 2ˢ⁺ⁿ/d, rounded up, and s, for n bits: 32 or 64. The quotient of x and d, which
+// is no power of two, is the upper n bits of the product of that and x, shifted right by s.
+func reciprocal(d uint64, n int) (factor uint64, shift int) {
 	shift = bits.Len64(d)
-	factor, _ = bits.Div64(1<<(shift-1)<<1-d, 0, d)
+	upper := 1<<(shift-1)<<1 - d
+	if n == 32 {
+		return upper<<32/d + 1, shift
+	}
+	factor, _ = bits.Div64(upper, 0, d)
 	return factor + 1, shift
 }

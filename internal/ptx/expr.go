@@ -2,7 +2,6 @@ package ptx
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -164,20 +163,8 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	case shader.Shuffle:
 		return p.shuffle(c, x[0], e.Bits)
 	case shader.Div, shader.Rem:
-		d := e.Args[1]
-		switch {
-		case d.Op != shader.Const || d.Bits == 0:
-		case from == shader.U32 && d.Bits&(d.Bits-1) == 0: // NVIDIA's compiler may divide by a constant as by a register
-			if e.Op == shader.Rem {
-				return p.result(word, "and.b32", x[0], value(fmt.Sprint(d.Bits-1)))
-			}
-			return p.result(word, "shr.u32", x[0], value(fmt.Sprint(bits.TrailingZeros64(d.Bits))))
-		case from == shader.U64:
-			q := p.divide(x[0], d.Bits)
-			if e.Op == shader.Div {
-				return q
-			}
-			return p.result(long, "sub.u64", x[0], p.result(long, "mul.lo.u64", q, number(from, d.Bits)))
+		if d := e.Args[1]; (from == shader.U32 || from == shader.U64) && d.Op == shader.Const && d.Bits > 0 {
+			return p.divide(from, e.Op, x[0], d.Bits)
 		}
 	case shader.Eq:
 		if from == shader.Bool {

@@ -41,7 +41,7 @@ const (
 
 var table = slices.Concat(rules(78, 90, [2]string{`griddepcontrol\.(wait|launch_dependents)`, ""}), rules(60, 50,
 	[2]string{`ld\.param\.u64`, "da"}, [2]string{`ld\.param\.u32`, "wa"}, [2]string{`cvta\.to\.global\.u64`, "dd"},
-	[2]string{`(add|sub|mul\.lo|div|rem|min|max)` + ints, "wii"}, [2]string{`mad\.lo` + ints, "wiii"}, [2]string{`mad\.wide` + ints, "diid"},
+	[2]string{`(add|sub|mul\.lo|mul\.hi|div|rem|min|max)` + ints, "wii"}, [2]string{`mad\.lo` + ints, "wiii"}, [2]string{`mad\.wide` + ints, "diid"},
 	[2]string{`(add|sub|mul|div)\.rn\.f32|(min|max)\.f32`, "wff"}, [2]string{`fma\.rn\.f32`, "wfff"},
 	[2]string{`(neg|abs)\.s32|not\.b32|clz\.b32|mov\.u32`, "wi"}, [2]string{`(neg|abs)\.f32|sqrt\.rn\.f32|(ex2\.approx\.ftz|lg2\.approx)\.f32|cvt\.rmi\.f32\.f32`, "wf"},
 	[2]string{`(and|or|xor)\.b32|(shl|shr)\.b32|shr` + ints, "wii"}, [2]string{`(and|or|xor)\.pred`, "ppp"}, [2]string{`(not|mov)\.pred`, "pp"},
