@@ -123,13 +123,16 @@ func (sc *Scope) bitsAt(b *Block, name string, bit int, more *shader.Expr, dista
 		}
 		place := sc.Let(name+"b", more.Plus(bit))
 		number := place.Shr(5)
+		var seen []int
 		for _, d := range distances {
-			switch w := b.held[(bit+d)/32]; {
+			n := (bit + d) / 32
+			switch {
 			case word == nil:
-				word = w
-			case word != w:
-				word = number.Eq((bit+d)/32).If(w, word)
+				word = b.held[n]
+			case !slices.Contains(seen, n):
+				word = number.Eq(n).If(b.held[n], word)
 			}
+			seen = append(seen, n)
 		}
 		return sc.Let(name, word), place.And(31)
 	}
