@@ -1,6 +1,8 @@
 package packed
 
 import (
+	"math"
+
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -150,11 +152,25 @@ func (w *worker) cut(sc *build.Scope, x build.Value, factor *shader.Expr) (words
 	return words
 }
 
-// bytes are the codes of segment n of a vector, four in a word, without their bias.
-func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, name string) (list []*shader.Expr) {
+// bytes are the codes of segment n of a vector, four in a word, times 2^power and less a bias, in units of codes. If inPlace,
+// codes of one part stay where they are in their bytes: the uppermost ones less half of their range, as these are signed.
+func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, inPlace bool, name string) (list []*shader.Expr, power, bias int) {
+	first, width := f.Parts[0].Count*n, f.Parts[0].Count
+	inPlace = inPlace && len(c.high) == 0 && width < 8
+	if inPlace {
+		power = first
+		if first+width == 8 {
+			bias = 1 << (width - 1)
+		}
+	}
 	for q, word := range c.low {
-		if count := f.Parts[0].Count; count < 8 {
-			word = word.Shr(count * n).And(0x01010101 * (1<<count - 1))
+		switch count := width; {
+		case inPlace:
+			if word = word.And(0x01010101 * (1<<count - 1) << first); bias > 0 {
+				word = word.Xor(signedBytes)
+			}
+		case count < 8:
+			word = word.Shr(first).And(0x01010101 * (1<<count - 1))
 			for _, h := range c.high {
 				word = word.Or(s.spread(h, n, q).Shl(count))
 				count += h.Count
@@ -162,7 +178,7 @@ func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, name string) 
 		}
 		list = append(list, sc.Let(build.Tag(name+"y", q), word.Bitcast(shader.I32)))
 	}
-	return list
+	return list, power, bias
 }
 
 // A unitOf is the codes of a unit of a column, and its factors.
@@ -191,19 +207,26 @@ func (w *worker) multiplyDigits(sc *build.Scope, all [][]column, number *shader.
 
 // unitOf cuts the codes of a unit out of a strip.
 func (w *worker) unitOf(sc *build.Scope, f *ir.Field, v *column, unit int, name string) (u unitOf) {
-	for half := range w.digits.unit / segment {
+	_, same := w.segmentAt(unit, 0)
+	halves, power, bias := w.digits.unit/segment, 0, 0
+	_, last := w.segmentAt(unit, halves-1)
+	for half := range halves {
 		j, n := w.segmentAt(unit, half)
-		u.bytes = append(u.bytes, w.bytes(sc, f, v.codes[j], n, build.Tag(name+"h", half)))
+		var list []*shader.Expr
+		list, power, bias = w.bytes(sc, f, v.codes[j], n, same == last, build.Tag(name+"h", half))
+		u.bytes = append(u.bytes, list)
 		u.scale, u.offset = v.scale[j][n], v.offset[j][n]
 	}
-	if f.Bias == 0 {
-		return u
+	if bias -= f.Bias; bias != 0 { // each scaled code lacks it
+		if u.offset == nil {
+			u.offset = sc.Let(name+"o", u.scale.Mul(float64(bias)))
+		} else {
+			u.offset = sc.Let(name+"o", shader.MulAdd(u.scale, build.Number(shader.F32, bias), u.offset))
+		}
 	}
-	bias := u.scale.Mul(float64(-f.Bias)) // each scaled code lacks it
-	if u.offset != nil {
-		bias = bias.Add(u.offset)
+	if power > 0 {
+		u.scale = sc.Let(name+"s", u.scale.Mul(math.Ldexp(1, -power)))
 	}
-	u.offset = sc.Let(name+"o", bias)
 	return u
 }
 
