@@ -1,33 +1,48 @@
 package build
 
-import "github.com/tensorken/tensorken/internal/shader"
+import (
+	"slices"
 
-// LoadsFirst takes the declarations since a number of statements that no load needs out of the block, and returns
-// them: so loads are under way before their results are used.
-func (sc *Scope) LoadsFirst(since int) (rest []shader.Stmt) {
-	list := sc.Stmts[since:]
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// LoadsAlone leaves out the declarations since a number of statements that no load needs, and returns the variables that
+// are loaded.
+func (sc *Scope) LoadsAlone(since int) (loaded []*shader.Var) {
 	needed := map[*shader.Var]bool{}
-	first := make([]shader.Stmt, 0, len(list))
-	for i := len(list) - 1; i >= 0; i-- {
-		switch s := list[i].(type) {
+	var list []shader.Stmt
+	for _, s := range slices.Backward(sc.Stmts[since:]) {
+		switch s := s.(type) {
 		case *shader.Load:
 			need(s.Index, needed)
+			loaded = slices.Concat(s.Dst, loaded)
 		case *shader.Declare:
 			if !needed[s.Var] {
 				continue
 			}
 			need(s.Value, needed)
 		}
+		list = append(list, s)
 	}
-	for _, s := range list {
-		if d, ok := s.(*shader.Declare); ok && !needed[d.Var] {
-			rest = append(rest, s)
-		} else {
-			first = append(first, s)
+	slices.Reverse(list)
+	sc.Stmts = append(sc.Stmts[:since:since], list...)
+	return loaded
+}
+
+// LoadsDone puts values in the place of what is loaded since a number of statements.
+func (sc *Scope) LoadsDone(since int, values []*shader.Var) {
+	var list []shader.Stmt
+	for _, s := range sc.Stmts[since:] {
+		l, ok := s.(*shader.Load)
+		if !ok {
+			list = append(list, s)
+			continue
+		}
+		for _, v := range l.Dst {
+			list, values = append(list, &shader.Declare{Var: v, Value: values[0].Ref()}), values[1:]
 		}
 	}
-	sc.Stmts = append(sc.Stmts[:since:since], first...)
-	return rest
+	sc.Stmts = append(sc.Stmts[:since:since], list...)
 }
 
 // need notes the variables of an expression.
