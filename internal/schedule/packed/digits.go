@@ -66,69 +66,101 @@ func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
 	return number.Add(half.Mul(n)).Plus(digit * d.unit / segment * n)
 }
 
-// prepare puts the rows into shared memory. A thread has some neighbours of a unit, as many as keep all threads busy.
+// maxRounds is the most parts of rows that a thread prepares at once.
+const maxRounds = 8
+
+// A portion is some neighbours of a unit, which a thread prepares.
+type portion struct {
+	within   *shader.Expr // whether it is one; nil: it is
+	at, part *shader.Expr // the number of its unit, and its number in that
+	x        build.Value
+}
+
+// prepare puts the rows into shared memory. A thread has some neighbours of a unit, as many as keep all threads busy, and
+// of other units as well: it loads some of these before it needs the first.
 func (w *worker) prepare() {
 	d, root := &w.digits, w.p.Root
 	own := segment
 	for own > 4 && d.units*d.unit*w.m*d.strips/own < w.p.Threads {
 		own /= 2
 	}
-	per, halves := d.unit/own, d.unit/segment // threads of a unit
-	all := per * d.units * w.m * d.strips
-	loop, round := root.Loop("round", build.U32(0), build.U32(ir.CeilDiv(all, w.p.Threads)), 1)
-	number := loop.Let("number", round.Mul(w.p.Threads).Add(shader.ThreadID))
-	item := loop.Let("item", number.Min(all-1))
-	t, rest := loop.Let("part", item.Rem(per)), item.Div(per)
-	strip, rest := loop.Let("strip", rest.Rem(d.strips)), rest.Div(d.strips)
-	row, unit := loop.Let("row", rest.Rem(w.m)), loop.Let("unit", rest.Div(w.m))
-	in := loop.Beside("_x")
-	in.Enter(build.Span{Axes: w.rows, Base: row})
-	joined := 2 * segment / d.unit // units without gaps
-	at := w.strip(loop, strip).depth.Add(build.Shifted(unit, joined).Mul(max(w.apart, 2*segment))).Add(unit.And(joined - 1).Mul(d.unit)).Add(t.Mul(own))
-	in.Enter(build.Span{Axes: []int{w.deep}, Base: at, Step: build.Lanes(own), Fours: true})
-	x := in.Value(w.sums[0].left)
-	most := loop.Var("most", build.U32(least))
-	for l := range own {
-		loop.Set(most, most.Ref().Max(x.Lane(l).Bitcast(shader.U32).And(0x7fffffff)))
+	all := d.unit / own * d.units * w.m * d.strips
+	rounds := ir.CeilDiv(all, w.p.Threads)
+	turns := ir.CeilDiv(rounds, maxRounds)
+	rounds = ir.CeilDiv(rounds, turns)
+	loop, turn := root.Loop("round", build.U32(0), build.U32(turns), 1)
+	var list []portion
+	for k := range rounds {
+		in := loop.Beside(build.Tag("_x", k))
+		number := in.Let("number"+in.Tag, turn.Mul(rounds).Plus(k).Mul(w.p.Threads).Add(shader.ThreadID))
+		item, within := number, (*shader.Expr)(nil)
+		if turns*rounds*w.p.Threads > all {
+			item, within = in.Let("item"+in.Tag, number.Min(all-1)), number.Lt(all)
+		}
+		list = append(list, w.portion(in, item, within, own))
 	}
 	w.p.Subgroup = w.Target.Subgroup()
+	for _, x := range list {
+		in := loop.Inner()
+		w.prepareOne(in, x, own)
+		in.End()
+	}
+	loop.End()
+	root.Barrier()
+}
+
+// portion locates a portion of a number, and loads it.
+func (w *worker) portion(in *build.Scope, item, within *shader.Expr, own int) portion {
+	d, per := &w.digits, w.digits.unit/own // threads of a unit
+	part, rest := in.Let("part"+in.Tag, item.Rem(per)), item.Div(per)
+	strip, rest := in.Let("strip"+in.Tag, rest.Rem(d.strips)), rest.Div(d.strips)
+	row, unit := in.Let("row"+in.Tag, rest.Rem(w.m)), in.Let("unit"+in.Tag, rest.Div(w.m))
+	in.Enter(build.Span{Axes: w.rows, Base: row})
+	joined := 2 * segment / d.unit // units without gaps
+	at := w.strip(in, strip).depth.Add(build.Shifted(unit, joined).Mul(max(w.apart, 2*segment))).Add(unit.And(joined - 1).Mul(d.unit)).Add(part.Mul(own))
+	in.Enter(build.Span{Axes: []int{w.deep}, Base: at, Step: build.Lanes(own), Fours: true})
+	return portion{within, in.Let("to"+in.Tag, w.number(unit, row, strip)), part, in.Value(w.sums[0].left)}
+}
+
+// prepareOne puts a portion into shared memory.
+func (w *worker) prepareOne(sc *build.Scope, p portion, own int) {
+	d := &w.digits
+	per, halves := d.unit/own, d.unit/segment
+	most := sc.Var("most", build.U32(least))
+	for l := range own {
+		sc.Set(most, most.Ref().Max(p.x.Lane(l).Bitcast(shader.U32).And(0x7fffffff)))
+	}
 	for mask := 1; mask < per; mask *= 2 {
-		loop.Set(most, most.Ref().Max(most.Ref().Shuffle(mask)))
+		sc.Set(most, most.Ref().Max(most.Ref().Shuffle(mask)))
 	}
 	bound := most.Ref().Bitcast(shader.F32)
-	factor := loop.Let("factor", build.Number(shader.F32, greatest).Div(bound))
+	factor := sc.Let("factor", build.Number(shader.F32, greatest).Div(bound))
 	nan := shader.FromBits(shader.F32, 0x7fc00000)
-	scale := loop.Let("scale", most.Ref().Lt(255<<23).If(bound.Mul(1.0/greatest), nan))
-	words := w.cut(loop, x, factor)
-	total := loop.Var("total", build.Number(shader.I32, 0))
+	scale := sc.Let("scale", most.Ref().Lt(255<<23).If(bound.Mul(1.0/greatest), nan))
+	words := w.cut(sc, p.x, factor)
+	total := sc.Var("total", build.Number(shader.I32, 0))
 	for k, list := range words {
 		sum := build.Number(shader.I32, 0)
 		for _, word := range list {
 			sum = shader.DotBytes(word.Bitcast(shader.I32), build.Number(shader.I32, 0x01010101), sum)
 		}
-		loop.Set(total, total.Ref().Add(sum.Mul(1<<(8*(digitCount-1-k)))))
+		sc.Set(total, total.Ref().Add(sum.Mul(1<<(8*(digitCount-1-k)))))
 	}
 	for mask := 1; mask < per; mask *= 2 {
-		loop.Set(total, total.Ref().Add(total.Ref().Shuffle(mask)))
+		sc.Set(total, total.Ref().Add(total.Ref().Shuffle(mask)))
 	}
-	var within *shader.Expr
-	if all%w.p.Threads != 0 {
-		within = number.Lt(all)
-	}
-	loop.Under(within, func(sc *build.Scope) {
-		to, word := sc.Let("to", w.number(unit, row, strip)), sc.Let("word", t.Mul(own/4))
+	sc.Under(p.within, func(sc *build.Scope) {
+		word := sc.Let("word", p.part.Mul(own/4))
 		for k, list := range words {
-			place := sc.Let(build.Tag("place", k), w.word(k, word.Shr(2).And(halves-1), to))
+			place := sc.Let(build.Tag("place", k), w.word(k, word.Shr(2).And(halves-1), p.at))
 			for n, x := range list {
 				sc.Do(&shader.StoreShared{Shared: d.words, Index: place, Component: word.And(3).Plus(n), Value: x})
 			}
 		}
-		sc.Under(t.Eq(0), func(sc *build.Scope) {
-			sc.Put(d.numbers, to, shader.Vec(2, scale, total.Ref().Convert(shader.F32).Mul(scale)))
+		sc.Under(p.part.Eq(0), func(sc *build.Scope) {
+			sc.Put(d.numbers, p.at, shader.Vec(2, scale, total.Ref().Convert(shader.F32).Mul(scale)))
 		})
 	})
-	loop.End()
-	root.Barrier()
 }
 
 // cut returns the digits of elements times a factor, the upper ones first: bytes of words.

@@ -79,11 +79,11 @@ func (x *product) strip(sc *build.Scope, number *shader.Expr) (s strip) {
 	f := x.format(x.sums[0])
 	per, first := x.perBlock(f), number.Mul(x.vectors)
 	for j := range x.vectors {
-		vector := sc.Let(build.Tag("vector", j), first.Plus(j))
-		s.blocks = append(s.blocks, sc.Let(build.Tag("block", j), build.Shifted(vector, per)))
-		s.vectors = append(s.vectors, x.position(sc, build.Tag("element", j), vector.And(per-1)))
+		vector := sc.Let(build.Tag("vector"+sc.Tag, j), first.Plus(j))
+		s.blocks = append(s.blocks, sc.Let(build.Tag("block"+sc.Tag, j), build.Shifted(vector, per)))
+		s.vectors = append(s.vectors, x.position(sc, build.Tag("element"+sc.Tag, j), vector.And(per-1)))
 	}
-	s.depth = sc.Let("depth", s.blocks[0].Mul(f.Len).Add(s.vectors[0].first))
+	s.depth = sc.Let("depth"+sc.Tag, s.blocks[0].Mul(f.Len).Add(s.vectors[0].first))
 	return s
 }
 
