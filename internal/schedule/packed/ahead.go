@@ -15,6 +15,10 @@ func (w *worker) multiplyAhead(steps int) {
 	words := root.LoadsAlone(before)
 	w.p.AwaitOthers()
 	w.prepare()
+	var results []*build.Scope
+	if w.turns == 1 {
+		results = w.results(root, w.first(root, build.U32(0)))
+	}
 	if last > 0 {
 		for n, v := range words {
 			words[n] = root.Var(build.Tag("carry", n), v.Ref())
@@ -26,7 +30,10 @@ func (w *worker) multiplyAhead(steps int) {
 		next := loop.LoadsAlone(before)
 		w.multiplyStep(loop, words, i, steps)
 		if w.turns > 1 {
-			loop.Under(i.Rem(steps).Eq(steps-1), func(sc *build.Scope) { w.finish(sc, w.first(sc, i.Div(steps))); w.restart(sc) })
+			loop.Under(i.Rem(steps).Eq(steps-1), func(sc *build.Scope) {
+				w.finish(sc, w.results(sc, w.first(sc, i.Div(steps))))
+				w.restart(sc)
+			})
 		}
 		for n, v := range next {
 			loop.Set(words[n], v.Ref())
@@ -34,8 +41,12 @@ func (w *worker) multiplyAhead(steps int) {
 		loop.End()
 	}
 	w.multiplyStep(root, words, build.U32(last), steps)
+	if results != nil {
+		w.finish(root, results)
+		return
+	}
 	end := root.Inner()
-	w.finish(end, w.first(end, build.U32(w.turns-1)))
+	w.finish(end, w.results(end, w.first(end, build.U32(w.turns-1))))
 	end.End()
 }
 

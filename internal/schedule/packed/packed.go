@@ -200,5 +200,5 @@ func (x *product) multiply(p *build.Pass) {
 		}
 	})
 	loop.End()
-	w.finish(root, first)
+	w.finish(root, w.results(root, first))
 }

@@ -186,8 +186,29 @@ func addUp(x build.Value) *shader.Expr {
 	return x[0]
 }
 
+// results are scopes that know a thread's results from a first column on, by row. They load what the results need beside
+// the sums.
+func (w *worker) results(sc *build.Scope, first *shader.Expr) (rows []*build.Scope) {
+	span := build.Span{Axes: w.cols, Base: first, Clamp: w.Clamp(w.n, w.columns)}
+	if w.columns > 1 {
+		span.Step, span.Fours = build.Lanes(w.columns), w.columns%4 == 0 && w.Fours(w.cols)
+	}
+	for r := range w.m {
+		row := sc.Beside(build.Tag("_r", r))
+		row.Enter(build.Span{Axes: w.rows, Base: build.U32(r)})
+		row.EnterValid(span)
+		for i := range w.Nest.Body {
+			if in := &w.Nest.Body[i]; in.Op == ir.Load && len(in.Src) == 0 && !in.Domain.Has(w.deep) && !w.Replaces() {
+				row.Value(i)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 // finish adds up the sums of threads. Thread t stores the results of row t.
-func (w *worker) finish(sc *build.Scope, first *shader.Expr) {
+func (w *worker) finish(sc *build.Scope, rows []*build.Scope) {
 	var all []build.Reducer
 	for _, rows := range w.acc {
 		for _, list := range rows {
@@ -195,14 +216,8 @@ func (w *worker) finish(sc *build.Scope, first *shader.Expr) {
 		}
 	}
 	sc.WorkgroupReduce(all, w.t, w.along, 1)
-	span := build.Span{Axes: w.cols, Base: first, Clamp: w.Clamp(w.n, w.columns)}
-	if w.columns > 1 {
-		span.Step, span.Fours = build.Lanes(w.columns), w.columns%4 == 0 && w.Fours(w.cols)
-	}
-	for r := range w.m {
-		own := sc.When(w.t.Eq(r))
-		own.Enter(build.Span{Axes: w.rows, Base: build.U32(r)})
-		own.EnterValid(span)
+	for r, row := range rows {
+		own := row.When(w.t.Eq(r))
 		for i, s := range w.sums {
 			var list build.Value
 			for _, acc := range w.acc[i][r] {
