@@ -123,6 +123,7 @@ func (q *rowPass) wholeRow() {
 			clamp = end
 		}
 		q.enterLanes(held, nil, clamp)
+		q.loadEach(held)
 	}
 	for level := 1; level <= q.levels; level++ {
 		rs := q.reducers(level)
@@ -144,6 +145,19 @@ func (q *rowPass) wholeRow() {
 			held.StoreEach(list)
 		default:
 			q.sweep(q.root, first, end, func(sc *build.Scope) { sc.StoreEach(list) })
+		}
+	}
+}
+
+// loadEach loads what is known of a thread's points, where threads are few and no others run while these wait: a load
+// behind a reduction would begin after it.
+func (q *rowPass) loadEach(sc *build.Scope) {
+	if q.rows*q.along > q.Target.Busy() {
+		return
+	}
+	for i := range q.Nest.Body {
+		if in := &q.Nest.Body[i]; in.Op == ir.Load && len(in.Src) == 0 {
+			sc.Value(i)
 		}
 	}
 }

@@ -60,9 +60,9 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0 = i32(row);
   let i1_0 = i32(min(t, 10u - 1u));
   let i1_1 = i32(min(t + 8u, 10u - 1u));
-  var r1 = bitcast<f32>(0xff800000u | _zero);
   let v0_0 = a0[10 * i0 + i1_0 + _p.o0];
   let v0_1 = a0[10 * i0 + i1_1 + _p.o0];
+  var r1 = bitcast<f32>(0xff800000u | _zero);
   r1 = max_f32(r1, max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, t < 10u), select(bitcast<f32>(0xff800000u | _zero), v0_1, t + 8u < 10u)));
   w0[_thread] = r1;
   workgroupBarrier();

@@ -62,7 +62,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0 = i32(row);
   let i1_0 = i32(min(t * 4u, 1000u - 4u));
   let i1_1 = i32(min(t * 4u + 512u, 1000u - 4u));
-  var r1 = bitcast<f32>(0xff800000u | _zero);
   let _four_v0_0 = a0[u32(1000 * i0 + i1_0 + _p.o0) >> 2u];
   let v0_0 = _four_v0_0.x;
   let v0_1 = _four_v0_0.y;
@@ -73,6 +72,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v0_5 = _four_v0_4.y;
   let v0_6 = _four_v0_4.z;
   let v0_7 = _four_v0_4.w;
+  var r1 = bitcast<f32>(0xff800000u | _zero);
   r1 = max_f32(r1, max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, t * 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_1, t * 4u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_2, t * 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_3, t * 4u < 1000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_4, t * 4u + 512u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_5, t * 4u + 512u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_6, t * 4u + 512u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_7, t * 4u + 512u < 1000u)))));
   r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
   r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));

@@ -42,8 +42,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let row = min(each, 0u);
   let i0_0 = i32(min(t * 4u, 100u - 4u));
   let i0_1 = i32(min(t * 4u + 64u, 100u - 4u));
-  var r1 = 0.0f;
-  var r3 = vec2<u32>(0u, 0xffffffffu);
   let _four_v0_0 = a0[u32(i0_0 + _p.o0) >> 2u];
   let v0_0 = _four_v0_0.x;
   let v0_1 = _four_v0_0.y;
@@ -54,6 +52,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v0_5 = _four_v0_4.y;
   let v0_6 = _four_v0_4.z;
   let v0_7 = _four_v0_4.w;
+  var r1 = 0.0f;
+  var r3 = vec2<u32>(0u, 0xffffffffu);
   r1 = r1 + (select(0.0f, v0_0, t * 4u < 100u) + select(0.0f, v0_1, t * 4u < 100u) + (select(0.0f, v0_2, t * 4u < 100u) + select(0.0f, v0_3, t * 4u < 100u)) + (select(0.0f, v0_4, t * 4u + 64u < 100u) + select(0.0f, v0_5, t * 4u + 64u < 100u) + (select(0.0f, v0_6, t * 4u + 64u < 100u) + select(0.0f, v0_7, t * 4u + 64u < 100u))));
   r3 = first_max_u32(r3, first_max_u32(first_max_u32(first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_0), u32(i0_0)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_1), u32(i0_0 + 1)), t * 4u < 100u)), first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_2), u32(i0_0 + 2)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_3), u32(i0_0 + 3)), t * 4u < 100u))), first_max_u32(first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_4), u32(i0_1)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_5), u32(i0_1 + 1)), t * 4u + 64u < 100u)), first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_6), u32(i0_1 + 2)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_7), u32(i0_1 + 3)), t * 4u + 64u < 100u)))));
   w0[_thread] = r1;
