@@ -37,22 +37,33 @@ func TestPairs(t *testing.T) {
 		}
 		for name, tune := range tunings {
 			find := c.find && simd.Products[ir.BFloat16].Tile != nil
+			few := *k
+			few.Axes = append([]ir.Axis{{Len: 3, Role: ir.M}}, k.Axes[1:]...)
+			if check(t, New(Options{Threads: 1}).(*device), &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: &few, exact: make([]bool, len(k.Body)), args: numbers(lengths)}, 0); t.Failed() {
+				t.Fatalf("%s, few rows", c.name)
+			}
 			if r, _ := product.NewContract(&vector.Space{Nest: loopnest.Canonical(k), Tune: &tune}); r.ReadsPairs() != find {
 				t.Errorf("%s: pairs are found: %v, want %v", c.name, r.ReadsPairs(), find)
 			}
 			d := New(Options{Threads: 3}).(*device)
 			d.Tune = tune
 			made := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
-			for i, length := range lengths {
-				data := make([]ir.Number, length)
-				for j := range data {
-					data[j] = ir.Float(ir.BFloat16, float64((j*7+i)%13-6))
-				}
-				made.args = append(made.args, interp.Arg{Data: data})
-			}
+			made.args = numbers(lengths)
 			if check(t, d, made, 0); t.Failed() {
 				t.Fatalf("%s, tuning %s", c.name, name)
 			}
 		}
 	}
+}
+
+// numbers returns arguments of some lengths, small integers in bfloat16.
+func numbers(lengths []int) (args []interp.Arg) {
+	for i, length := range lengths {
+		data := make([]ir.Number, length)
+		for j := range data {
+			data[j] = ir.Float(ir.BFloat16, float64((j*7+i)%13-6))
+		}
+		args = append(args, interp.Arg{Data: data})
+	}
+	return args
 }

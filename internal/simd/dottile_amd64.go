@@ -29,3 +29,6 @@ func dotsF16AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, 
 
 //go:noescape
 func dotsBF16AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, ldb int, add int)
+
+//go:noescape
+func dotPairsBF16(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, ldb int, add int)

@@ -52,6 +52,43 @@ func testDotTile[W any, T float](t *testing.T, d ir.DType, narrow func(T) W) {
 	}
 }
 
+// TestDotTilesOfPairs is TestDotTiles for pairs of bfloat16.
+func TestDotTilesOfPairs(t *testing.T) {
+	tile := DotTiles[ir.Int32]
+	if tile.Dots == nil {
+		t.Skip("the level has none")
+	}
+	numbers := func(n int) []ir.BF16 {
+		x := endOfPage[ir.BF16](t, n)
+		for i := range x {
+			x[i] = ir.ToBF16(float32(rand.IntN(9) - 4))
+		}
+		return x
+	}
+	for m := 1; m <= tile.Rows; m++ {
+		for n := range 10 {
+			for k := range 40 {
+				add, ldc, lda, ldb := rand.IntN(2), n+rand.IntN(3), k*rand.IntN(2)+rand.IntN(3), k*rand.IntN(2)+rand.IntN(3)
+				a, b, c := numbers(2*((m-1)*lda+k)), numbers(2*(max(0, n-1)*ldb+k)), smallIntegers[float32](t, (m-1)*ldc+n)
+				want := slices.Clone(c)
+				for i := range m {
+					for j := range n {
+						x := &want[i*ldc+j]
+						*x *= float32(add)
+						for p := range 2 * k {
+							*x += a[2*i*lda+p].Float32() * b[2*j*ldb+p].Float32()
+						}
+					}
+				}
+				tile.Dots(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, ldc, lda, ldb, add)
+				if !slices.Equal(c, want) {
+					t.Fatalf("%d × %d × %d, add %d, strides %d, %d, %d:\n%v\nwant\n%v", m, n, k, add, ldc, lda, ldb, c, want)
+				}
+			}
+		}
+	}
+}
+
 // Every half is multiplied as the number that it is, at each place of a vector.
 func TestDotTilesOfHalves(t *testing.T) {
 	const k = 37

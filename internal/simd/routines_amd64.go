@@ -474,4 +474,7 @@ var routinesBF16 = routines{
 	products: []productRow{
 		{ir.BFloat16, Product{14, 32, 16, productPairsBF16, nil, nil}},
 	},
+	dotTiles: []dotTileRow{
+		{ir.Int32, DotTile{8, dotPairsBF16}},
+	},
 }

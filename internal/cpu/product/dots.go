@@ -27,7 +27,8 @@ const (
 // which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
 // right ones. A right factor that is computed from memory along the depth is computed for a few columns at a time. NewDots
 // returns nil for other kernels, and for many short sums: to copy the right factor
-// takes less time than to add up their lanes. Halves would be copied to be widened.
+// takes less time than to add up their lanes. Halves would be copied to be widened. Several rows of bfloat16 are multiplied by
+// pairs, where the level can: one row waits for memory.
 func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	deep := s.List(ir.Reduced, ir.K)
 	if len(deep) == 0 || s.Size(deep) < s.Tune.DotDepth || s.Reuses() {
@@ -62,6 +63,13 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 			return nil
 		}
 	}
+	if m > 1 && len(d.factors) == 1 {
+		if p := pairs(s, d.x, d.factors[0]); p != nil {
+			if of := findDots(p, deep); of != nil {
+				s, d = p, of
+			}
+		}
+	}
 	whole := slices.Concat(rows, deep)
 	extent := s.Extents(w.Tiles...)
 	for _, a := range whole {
@@ -81,6 +89,7 @@ type dots struct {
 	kernel      ir.Kernel // without the right factors that are read where they are
 	emitters    map[int]vector.Emitter
 	left, right ir.AxisSet // kept axes of the factors
+	x           int        // a left factor
 	factors     []int      // the right ones in memory
 	halves      bool       // or others that would be copied
 	computed    bool       // a right factor is
@@ -105,7 +114,7 @@ func findDots(s *vector.Space, deep []int) *dots {
 		if len(d.emitters) > 0 && (l != d.left || r != d.right) || l|r != kept {
 			return nil
 		}
-		d.left, d.right, d.halves, d.size = l, r, d.halves || !s.Plain(y), s.Body[x].Type.Size()
+		d.x, d.left, d.right, d.halves, d.size = x, l, r, d.halves || !s.Plain(y), s.Body[x].Type.Size()
 		if s.IsLoad(y) {
 			d.factors = append(d.factors, y)
 			d.emitters[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y, fixed) }
@@ -122,7 +131,7 @@ func findDots(s *vector.Space, deep []int) *dots {
 // computed along the depth; else x is -1. Of two in memory y is the larger.
 func dotFactors(s *vector.Space, i int, deep []int) (x, y int) {
 	in := &s.Body[i]
-	if m := &s.Body[in.Src[0]]; in.Op == ir.Sum && m.Op == ir.Mul && m.Type == in.Type {
+	if m := &s.Body[in.Src[0]]; in.Op == ir.Sum && m.Op == ir.Mul && m.Type == in.Type && in.Type.IsFloat() {
 		x, y = m.Src[0], m.Src[1]
 		if loopnest.Points(s.Axes, s.Body[x].Domain) > loopnest.Points(s.Axes, s.Body[y].Domain) {
 			x, y = y, x

@@ -27,6 +27,7 @@ func (f *file) dotTiles() {
 			t.row("dotTiles", "ir.%s, DotTile{%d, %s}", x.typ, dotRows[t.width], w.write("dots"+x.name))
 		}
 	}
+	f.pairDots()
 }
 
 // dotRows is the greatest number of rows by the width of a register, and dotColumns the number of
