@@ -59,8 +59,8 @@ const maxRanks = 1024
 
 // run runs the ranks, again after failures.
 func (j *job) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if j.ranks < 1 || j.ranks > maxRanks || j.restarts < 0 {
-		return fmt.Errorf("launch: %d ranks and %d restarts: want 1 to %d ranks, and restarts of at least 0", j.ranks, j.restarts, maxRanks)
+	if j.ranks < 1 || j.ranks > maxRanks || j.restarts < 0 || j.grace < 0 {
+		return fmt.Errorf("launch: %d ranks, %d restarts and a grace of %v: want 1 to %d ranks, and the others of at least 0", j.ranks, j.restarts, j.grace, maxRanks)
 	}
 	for again := 0; ; again++ {
 		err := j.once(ctx, stdout, stderr)
