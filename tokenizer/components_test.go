@@ -120,7 +120,7 @@ func TestErrors(t *testing.T) {
 		"extra: is no known field": change(`"version"`, `"extra":1,"version"`),
 		"normalizer.normalizers[0].type: there is no normalizer \"NFX\"":               change("NFKC", "NFX"),
 		"normalizer.normalizers[2].strip: is no known field":                           change(`"strip_left"`, `"strip":true,"strip_left"`),
-		"normalizer.normalizers[3].clean_text: should be a true or false, and is 1":    change(`"clean_text":true`, `"clean_text":1`),
+		"normalizer.normalizers[3].clean_text: should be true or false, and is 1":      change(`"clean_text":true`, `"clean_text":1`),
 		"normalizer.normalizers[1].pattern.Regex: the regular expression \"a(?=b\"":    change("a(?=b)", "a(?=b"),
 		"pre_tokenizer.pretokenizers[0].behavior: should be one of":                    change("MergedWithNext", "Merged"),
 		"pre_tokenizer.pretokenizers[2].replacement: should be one character":          change(`"replacement":"_"`, `"replacement":"__"`),

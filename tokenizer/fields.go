@@ -78,7 +78,7 @@ func read[T any](f *fields, name string, to *T) {
 		return
 	}
 	if !f.decode(name, raw, to) {
-		f.fail(name, "should be a %s, and is %.40s", kindOf(*to), raw)
+		f.fail(name, "should be %s, and is %.40s", kindOf(*to), raw)
 	}
 }
 
@@ -87,13 +87,13 @@ func kindOf(v any) string {
 	case bool:
 		return "true or false"
 	case string:
-		return "string"
+		return "a string"
 	case int, int32, uint32:
-		return "whole number that fits"
+		return "a whole number that fits"
 	case []json.RawMessage:
-		return "list"
+		return "a list"
 	case map[string]int32:
-		return "object of whole numbers"
+		return "an object of whole numbers"
 	}
 	return fmt.Sprintf("%T", v)
 }
