@@ -28,9 +28,9 @@ type Optimizer struct {
 	// RuleFor, in place of Groups, returns the rule of the named parameter; a nil rule
 	// freezes the parameter. If RuleFor is nil, all parameters follow Rule.
 	RuleFor func(name string) Rule
-	// Precision is the type that [ValueAndGrad] and train.Loop compute in: BFloat16 or
-	// Float16; 0 is the parameters' own. With Float16 a step whose gradients are not all finite is
-	// skipped, and Scaling says how losses are scaled.
+	// Precision is the type that [ValueAndGrad], [Jit] and train.Loop compute in: BFloat16 or
+	// Float16; 0 is the parameters' own. The loss casts tensors that are not the model's, such as a batch, itself. With
+	// Float16 a step whose gradients are not all finite is skipped, and Scaling says how losses are scaled.
 	Precision tensor.DType
 	Scaling   Scaling
 	// Parallel, unless nil, is the ranks that step equal models together: Step averages the gradients
