@@ -141,6 +141,9 @@ func (m *Model) Embed(texts []string) (embeddings [][]float32, err error) {
 			return nil, err
 		}
 		for k, i := range part {
+			if slices.ContainsFunc(rows[k], func(x float32) bool { return x-x != 0 }) {
+				return nil, fmt.Errorf("llm: the embedding of text %d has NaN or infinite numbers: the model's weights have some, or its numbers overflow", i)
+			}
 			embeddings[i] = rows[k]
 		}
 	}

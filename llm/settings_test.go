@@ -1,10 +1,37 @@
 package llm
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// Embeddings by damaged weights are an error, whose text is counted.
+func TestEmbeddingsOfNaN(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/embed")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "model.safetensors")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(data[len(data)-4000:], bytes.Repeat([]byte{0xff}, 4000))
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, err := m.Embed([]string{"a cat"}); err == nil || !strings.Contains(err.Error(), "the embedding of text 0 has NaN") {
+		t.Error(err)
+	}
+}
 
 // The decoder of a model of images and text has its settings in text_config.
 func TestTextSettings(t *testing.T) {
