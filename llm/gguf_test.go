@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +67,14 @@ func TestGGUF(t *testing.T) {
 	ctx := context.Background()
 	messages := []llm.Message{{Role: "user", Content: "What is a tensor?"}}
 	for name, change := range map[string]func(gguf.Meta) gguf.Meta{"tokenizer.json": ends, "tokens": tokens(t)} {
-		m, f := open(t, convert(t, "testdata/chat", change), nil), open(t, "testdata/chat", nil)
+		path := filepath.Join(t.TempDir(), "sha256-0a") // a name as in stores of other programs
+		if err := os.Rename(convert(t, "testdata/chat", change), path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := vocabulary.Open(path); err != nil {
+			t.Error(err)
+		}
+		m, f := open(t, path, nil), open(t, "testdata/chat", nil)
 		if m.Context() != 128 {
 			t.Errorf("%s: the context is %d, want 128", name, m.Context())
 		}

@@ -330,7 +330,8 @@ func change(t *testing.T, dir, name, text string) string {
 
 func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct{ dir, want string }{
-		{"testdata/none", "there is no config.json"},
+		{"testdata/none", "testdata/none: no such file or directory"},
+		{"testdata/make.go", "not a GGUF file"},
 		{change(t, "testdata/chat", "config.json", ""), "there is no config.json"},
 		{change(t, "testdata/chat", "model.safetensors", ""), "there is no model.safetensors"},
 		{change(t, "testdata/chat", "config.json", `{"model_type": "mamba", "hidden_size": 1}`), `model_type is "mamba"`},

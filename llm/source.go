@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/vocabulary"
@@ -27,12 +26,16 @@ type source interface {
 	generation(into any) error // reads generation_config.json, where there is one
 }
 
-// sourceOf returns the files at a path.
+// sourceOf returns the files at a path: a folder, or a GGUF file of any name.
 func sourceOf(path string) (source, error) {
-	if strings.EqualFold(filepath.Ext(path), ".gguf") {
-		return openGGUF(path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
-	return folder(path), nil
+	if info.IsDir() {
+		return folder(path), nil
+	}
+	return openGGUF(path)
 }
 
 // A folder is one in Hugging Face's layout.

@@ -30,12 +30,9 @@ type weights interface {
 	Close() error
 }
 
-// isGGUF reports whether a path names a GGUF file, and not a folder.
-func isGGUF(path string) bool { return strings.EqualFold(filepath.Ext(path), ".gguf") }
-
 // readConfig reads the config.json of a folder, or opens a GGUF file, which the caller closes.
 func readConfig(dir string) (config, error) {
-	if isGGUF(dir) {
+	if llamacpp.IsGGUF(dir) {
 		m, err := llamacpp.Open(dir)
 		if err != nil {
 			return config{}, fmt.Errorf("models: %w", err)
@@ -62,7 +59,7 @@ func (c config) close() {
 
 // folder returns the folder of config.json, or the GGUF file.
 func (c config) folder() string {
-	if isGGUF(c.path) {
+	if llamacpp.IsGGUF(c.path) {
 		return c.path
 	}
 	return filepath.Dir(c.path)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/models/internal/settings"
 )
 
@@ -15,7 +16,7 @@ import (
 // eos_token_id of its generation_config.json or, without that, of its config.json; none if
 // neither has it. Of a GGUF file they are the ones that its metadata names.
 func StopTokens(dir string) ([]int32, error) {
-	if isGGUF(dir) {
+	if llamacpp.IsGGUF(dir) {
 		c, err := readConfig(dir)
 		if err != nil {
 			return nil, err

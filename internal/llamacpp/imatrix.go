@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tensorken/tensorken/gguf"
@@ -23,7 +24,7 @@ func ReadImportance(path string) (map[string][]float32, error) {
 	case err == nil:
 		defer f.Close()
 		all, err = importanceOf(f)
-	case isGGUF(path):
+	case IsGGUF(path) || os.IsNotExist(err):
 		return nil, err
 	default:
 		all, err = readDat(path)
@@ -37,11 +38,15 @@ func ReadImportance(path string) (map[string][]float32, error) {
 	return all, nil
 }
 
-// isGGUF reports whether a file begins as GGUF files do.
-func isGGUF(path string) bool {
+// IsGGUF reports whether a path names a GGUF file: by its ending or, as in the stores of other programs, by its
+// first bytes.
+func IsGGUF(path string) bool {
+	if strings.EqualFold(filepath.Ext(path), ".gguf") {
+		return true
+	}
 	f, err := files.Open(path)
 	if err != nil {
-		return os.IsNotExist(err)
+		return false
 	}
 	defer f.Close()
 	var magic [4]byte

@@ -3,11 +3,11 @@ package vocabulary
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
@@ -53,7 +53,7 @@ func Special(m gguf.Meta) map[string]int32 {
 
 // Open returns the tokenizer of a GGUF file, or of another file or folder that package tokenizer opens.
 func Open(path string) (*tokenizer.Tokenizer, error) {
-	if !strings.EqualFold(filepath.Ext(path), ".gguf") {
+	if !llamacpp.IsGGUF(path) {
 		return tokenizer.Open(path)
 	}
 	f, err := gguf.Open(path)

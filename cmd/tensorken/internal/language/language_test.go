@@ -101,7 +101,7 @@ func TestRunErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"none", "a"}, "there is no config.json"},
+		{[]string{"none", "a"}, "none: no such file or directory"},
 		{[]string{chatModel}, "there is no prompt"},
 		{[]string{chatModel, "a", "--ids=1"}, "--ids is the whole prompt"},
 		{[]string{chatModel, "--ids=1,x"}, `--ids has "x"`},
