@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -184,4 +185,42 @@ func FuzzRead(f *testing.F) {
 		}
 		_ = tensor.Try(func() { m.RunValues(context.Background(), in) })
 	})
+}
+
+// Inputs and attributes that do not fit an operator are the model's fault, and take no time.
+func TestMalformedCalls(t *testing.T) {
+	f := func(s ...int) Value { return op.Of(tensor.Ones(s...).Cast(tensor.Float32)) }
+	i := func(v ...int64) Value { return op.Of(tensor.New(v, len(v))) }
+	for _, c := range []struct {
+		op    string
+		attrs []*proto.Attr
+		in    []Value
+		want  string
+	}{
+		{"Col2Im", nil, []Value{f(1, 4, 4), i(4, 4), i(2)}, "windows of [2] elements, for 2 spatial axes"},
+		{"ConvTranspose", nil, []Value{f(1, 1, 3, 3), f(1, 1, 2, 3, 3)}, "windows of [2 3 3] elements, for 2 spatial axes"},
+		{"DeformConv", nil, []Value{f(1, 1, 3, 3), f(), f(1, 8, 2, 2)}, "the kernel []"},
+		{"Identity", nil, nil, "input 0 is missing"},
+		{"Bernoulli", nil, nil, "input 0 is missing"},
+		{"DepthToSpace", []*proto.Attr{attrInt("blocksize", 1<<40)}, []Value{f(1, 4, 2, 2)}, "a blocksize of 1099511627776"},
+		{"Split", []*proto.Attr{attrInt("num_outputs", 1<<20)}, []Value{f(4)}, "num_outputs is 1048576"},
+		{"TfIdfVectorizer", []*proto.Attr{attrInt("max_skip_count", math.MaxInt64), attrInt("max_gram_length", math.MaxInt64), attrInts("ngram_counts", 0), attrInts("ngram_indexes", 0), attrInts("pool_int64s", 1)},
+			[]Value{i(1, 2)}, ""},
+	} {
+		n := &proto.Node{Op: c.op, Attrs: c.attrs, Outputs: []string{"y"}}
+		m, in := sketch{outputs: []*proto.ValueInfo{{Name: "y"}}}, map[string]Value{}
+		for k, v := range c.in {
+			name := string(rune('a' + k))
+			in[name] = v
+			n.Inputs, m.inputs = append(n.Inputs, name), append(m.inputs, &proto.ValueInfo{Name: name, Type: &proto.Type{Kind: proto.KindTensor, Elem: int64(v.Elem)}})
+		}
+		m.nodes = []*proto.Node{n}
+		got := ""
+		if _, err := m.model(t).RunValues(t.Context(), in); err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, want %q", c.op, got, c.want)
+		}
+	}
 }

@@ -30,7 +30,12 @@ var Shapes = []op.Row{
 	op.New("Unsqueeze", op.Move(unsqueeze)),
 }
 
-func identity(c *op.Call) []op.Value { return c.In[:1] }
+func identity(c *op.Call) []op.Value {
+	if len(c.In) == 0 {
+		c.Fail("input 0 is missing")
+	}
+	return c.In[:1]
+}
 
 func shapeOf(c *op.Call) []op.Value {
 	s := c.Value(0).Dims()
@@ -255,8 +260,8 @@ func split(c *op.Call) []T {
 	if !ok {
 		n := c.Int("num_outputs", len(c.Outputs))
 		length := x.Dim(axis)
-		if n < 1 {
-			c.Fail("it has %d results", n)
+		if n < 1 || n > max(len(c.Outputs), length) {
+			c.Fail("it has %d results, and num_outputs is %d", len(c.Outputs), n)
 		}
 		size := (length + c.Count("a list", n) - 1) / n
 		for range n {
@@ -270,7 +275,7 @@ func split(c *op.Call) []T {
 func depthToSpace(c *op.Call) T {
 	x, b := c.Tensor(0), c.Int("blocksize", 1)
 	s := x.Shape()
-	if len(s) != 4 || b < 1 || s[1]%(b*b) != 0 {
+	if len(s) != 4 || b < 1 || b > max(s[1], 1) || s[1]%(b*b) != 0 {
 		c.Fail("a blocksize of %d for shape %v", b, s)
 	}
 	n, depth, h, w := s[0], s[1]/(b*b), s[2], s[3]

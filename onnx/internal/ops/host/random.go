@@ -47,7 +47,7 @@ func random(f func(*op.Call, *tensor.RNG, []int) T, like bool) op.Func {
 
 // bernoulli is 1 with the probability in its input.
 func bernoulli(c *op.Call) []op.Value {
-	e := c.Elem("dtype", c.In[0].Elem)
+	e := c.Elem("dtype", c.Value(0).Elem)
 	return []op.Value{op.Of(source(c).Bernoulli(c.Tensor(0)).Cast(c.DType(e)))}
 }
 

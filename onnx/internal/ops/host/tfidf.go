@@ -41,7 +41,7 @@ func tfIdf(c *op.Call) T {
 		rows = s[0]
 	}
 	out := make([]float32, c.Count("a table", rows*c.Count("a row", width)))
-	least, most, skips := c.Int("min_gram_length", 1), c.Int("max_gram_length", 1), c.Int("max_skip_count", 0)
+	least, most, skips := max(1, c.Int("min_gram_length", 1)), min(length, c.Int("max_gram_length", 1)), min(length, c.Int("max_skip_count", 0))
 	for r := range rows {
 		row := words[r*length:][:length]
 		counts := out[r*width:][:width]

@@ -143,8 +143,8 @@ func causalConv(c *op.Call) []T {
 // deformConv samples the input at places that are moved by offsets, times a mask.
 func deformConv(c *op.Call) T {
 	x, k, offset := c.Tensor(0), c.Tensor(1), c.Tensor(2)
-	if x.Rank() != 4 {
-		c.Fail("the input has shape %v: only images are supported", x.Shape())
+	if x.Rank() != 4 || k.Rank() != 4 {
+		c.Fail("the input has shape %v and the kernel %v: only images are supported", x.Shape(), k.Shape())
 	}
 	w := windowsOf(c, x.Shape()[2:], k.Shape()[2:])
 	groups, offsets := c.Int("group", 1), c.Int("offset_group", 1)

@@ -16,6 +16,9 @@ type windows struct {
 // windowsOf reads the attributes that convolutions and pools share. Lengths are the spatial axes'.
 func windowsOf(c *op.Call, lengths, size []int) windows {
 	n := len(lengths)
+	if len(size) != n {
+		c.Fail("windows of %v elements, for %d spatial axes", size, n)
+	}
 	w := windows{
 		size: size, stride: c.IntsOr("strides", n, 1), dilation: c.IntsOr("dilations", n, 1),
 		before: make([]int, n), after: make([]int, n), ceil: c.Bool("ceil_mode", false),
