@@ -222,7 +222,12 @@ func (p *Pass) Items(n int) (sc *Scope, item *shader.Expr) {
 
 // Job is the number of the workgroup. Workgroups that only fill up the grid have the
 // number of the last one, and repeat its work.
-func (p *Pass) Job() *shader.Expr { return p.Repeating("job", shader.GroupID, p.Workgroups) }
+func (p *Pass) Job() *shader.Expr {
+	if grid := p.Fold(p.Workgroups); grid[0]*grid[1] == p.Workgroups {
+		return p.Root.Let("job", shader.GroupID)
+	}
+	return p.Repeating("job", shader.GroupID, p.Workgroups)
+}
 
 // Repeating names a number below n. Where x is more, it is the last number, whose work is
 // repeated; but a kernel that replaces elements that it has read stores once.

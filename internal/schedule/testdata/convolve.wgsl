@@ -31,7 +31,7 @@ var<private> _zero: u32;
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 97u);
+  let job = _group;
   let batch = job / 98u % 1u;
   let split = job / 98u;
   let tile = job % 98u;

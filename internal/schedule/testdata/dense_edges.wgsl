@@ -62,7 +62,7 @@ fn max_f32(a: f32, b: f32) -> f32 {
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 11u);
+  let job = _group;
   let batch = job / 6u % 2u;
   let split = job / 12u;
   let tile = job % 6u;

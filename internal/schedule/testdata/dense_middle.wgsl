@@ -46,7 +46,7 @@ fn max_f32(a: f32, b: f32) -> f32 {
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 63u);
+  let job = _group;
   let batch = job / 64u % 1u;
   let split = job / 64u;
   let tile = job % 64u;

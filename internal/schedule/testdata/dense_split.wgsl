@@ -36,7 +36,7 @@ var<private> _zero: u32;
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 127u);
+  let job = _group;
   let batch = job / 2u % 1u;
   let split = job / 2u;
   let tile = job % 2u;

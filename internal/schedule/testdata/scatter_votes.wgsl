@@ -50,7 +50,7 @@ struct _params {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
-  let job = min(_group, 599u);
+  let job = _group;
   let row = job / 1u % 300u;
   let column = job % 1u * 256u + _thread;
   let i1 = i32(min(column, 200u - 1u));

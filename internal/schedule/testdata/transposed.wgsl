@@ -21,7 +21,7 @@ struct _params {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
-  let job = min(_group, 7u);
+  let job = _group;
   let outerIndex = job / 8u;
   let readIndex = job / 4u % 2u * 32u + _thread % 32u;
   let innerIndex = job % 4u * 32u + _thread / 32u * 4u;

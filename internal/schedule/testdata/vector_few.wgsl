@@ -28,7 +28,7 @@ var<workgroup> w0: array<vec4<f32>, 256>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
-  let job = min(_group, 89u);
+  let job = _group;
   let batch = job / 18u % 1u;
   let split = job / 18u;
   let tk = _thread % 256u;
