@@ -415,7 +415,7 @@ func BenchmarkFirstStep(b *testing.B) {
 	}
 }
 
-// A GELU of bfloat16, and its derivative, compute Erfc to the digits of bfloat16; those of other types to all digits.
+// A GELU of bfloat16 and its derivative compute Erfc to the digits of bfloat16, other GELUs to all digits.
 func TestGELUDigits(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16, tensor.Float32} {
 		seen := 0

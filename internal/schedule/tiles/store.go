@@ -162,7 +162,7 @@ func (q *Pass) vectorsAhead(width int) int {
 
 // takeVectors makes a loop in which each thread takes vectors, of some columns each, that lie in shared memory
 // in rows of so many, from a column of the tile on. It takes several before it stores one. A thread has the same columns
-// in each turn, so that what depends on them alone is before the loop.
+// in each turn, so that a bias is loaded before the loop.
 func (q *Pass) takeVectors(sc *build.Scope, column, vectors, width int, take func(in *build.Scope, row, vector *shader.Expr), store func(in *build.Scope)) {
 	t := q.Tile
 	per := vectors & -vectors // threads that take neighbours of a row: a power of two
