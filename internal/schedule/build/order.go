@@ -29,7 +29,7 @@ func (sc *Scope) LoadsAlone(since int) (loaded []*shader.Var) {
 	return loaded
 }
 
-// LoadsDone puts values in the place of what is loaded since a number of statements.
+// LoadsDone puts values in the place of loads since a number of statements.
 func (sc *Scope) LoadsDone(since int, values []*shader.Var) {
 	var list []shader.Stmt
 	for _, s := range sc.Stmts[since:] {

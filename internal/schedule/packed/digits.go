@@ -66,9 +66,6 @@ func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
 	return number.Add(half.Mul(n)).Plus(digit * d.unit / segment * n)
 }
 
-// maxRounds is the most parts of rows that a thread prepares at once.
-const maxRounds = 8
-
 // A portion is some neighbours of a unit, which a thread prepares.
 type portion struct {
 	within   *shader.Expr // whether it is one; nil: it is
@@ -86,7 +83,7 @@ func (w *worker) prepare() {
 	}
 	all := d.unit / own * d.units * w.m * d.strips
 	rounds := ir.CeilDiv(all, w.p.Threads)
-	turns := ir.CeilDiv(rounds, maxRounds)
+	turns := ir.CeilDiv(rounds, max(1, heldWords/(own*w.p.Threads))) // each loads as many as registers hold
 	rounds = ir.CeilDiv(rounds, turns)
 	loop, turn := root.Loop("round", build.U32(0), build.U32(turns), 1)
 	var list []portion

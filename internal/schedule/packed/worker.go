@@ -186,8 +186,8 @@ func addUp(x build.Value) *shader.Expr {
 	return x[0]
 }
 
-// results are scopes that know a thread's results from a first column on, by row. They load what the results need beside
-// the sums.
+// results are scopes that know a thread's results from a first column on, by row. They load the other operands of
+// the results.
 func (w *worker) results(sc *build.Scope, first *shader.Expr) (rows []*build.Scope) {
 	span := build.Span{Axes: w.cols, Base: first, Clamp: w.Clamp(w.n, w.columns)}
 	if w.columns > 1 {

@@ -149,7 +149,7 @@ func (q *rowPass) wholeRow() {
 	}
 }
 
-// loadEach loads what is known of a thread's points, where threads are few and no others run while these wait: a load
+// loadEach loads all operands of a thread's points, where threads are few and no others run while these wait: a load
 // behind a reduction would begin after it.
 func (q *rowPass) loadEach(sc *build.Scope) {
 	if q.rows*q.along > q.Target.Busy() {
