@@ -259,7 +259,7 @@ func (p *Pool) put(b Pooled) {
 	p.idle += int64(b.Class)
 }
 
-// MakeRoom frees the idle buffers, and what the driver keeps. A device may keep a buffer until the work that
+// MakeRoom frees the idle buffers, and the scratch of the driver. A device may keep a buffer until the work that
 // uses it is done, so MakeRoom waits for that. The caller holds the queue.
 func (p *Pool) MakeRoom() error {
 	p.drain()

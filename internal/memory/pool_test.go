@@ -221,7 +221,7 @@ type hosted struct {
 func (d *hosted) AllocHost(bytes int) (driver.Buffer, error) { return d.Alloc(bytes) }
 func (d *hosted) Trim()                                      { d.trims++ }
 
-// Buffers in Go's heap take the ballast's place, and MakeRoom frees what the driver keeps.
+// Buffers in Go's heap take the ballast's place, and MakeRoom frees the scratch of the driver.
 func TestBallast(t *testing.T) {
 	if hostMemory()/leastBytes < 2*ballastSize {
 		t.Skip("there is no ballast on a machine of less than 4 GiB")

@@ -210,7 +210,7 @@ var (
 	Products = table(func(c *column) Product { return c.product })
 
 	// DotTiles has the routines by the type of b in memory. The other elements are of its
-	// ComputeType. Int32's are pairs of BFloat16, as those of Products.
+	// ComputeType. Int32's are pairs of BFloat16, see Products.
 	DotTiles = table(func(c *column) DotTile { return c.dotTile })
 	// Filters has routines for floats.
 	Filters = table(func(c *column) Filter { return c.filter })
