@@ -204,6 +204,8 @@ func TestMalformedCalls(t *testing.T) {
 		{"Bernoulli", nil, nil, "input 0 is missing"},
 		{"DepthToSpace", []*proto.Attr{attrInt("blocksize", 1<<40)}, []Value{f(1, 4, 2, 2)}, "a blocksize of 1099511627776"},
 		{"Split", []*proto.Attr{attrInt("num_outputs", 1<<20)}, []Value{f(4)}, "num_outputs is 1048576"},
+		{"ConvTranspose", []*proto.Attr{attrInts("output_shape", 10)}, []Value{f(1, 1, 3, 3), f(1, 1, 3, 3)}, "output_shape is [10], for 2"},
+		{"TfIdfVectorizer", []*proto.Attr{attrInts("ngram_counts", math.MaxInt64, 0), attrInts("ngram_indexes", 0), attrInts("pool_int64s", 1)}, []Value{i(1, 2)}, "ngram_counts are"},
 		{"TfIdfVectorizer", []*proto.Attr{attrInt("max_skip_count", math.MaxInt64), attrInt("max_gram_length", math.MaxInt64), attrInts("ngram_counts", 0), attrInts("ngram_indexes", 0), attrInts("pool_int64s", 1)},
 			[]Value{i(1, 2)}, ""},
 	} {

@@ -71,14 +71,14 @@ func poolOf(c *op.Call, columns []int) map[string]gram {
 		weights = a.Floats
 	}
 	starts := append(slices.Clone(c.IntsAttr("ngram_counts")), len(words))
+	if slices.Min(starts) < 0 || slices.Max(starts) > len(words) {
+		c.Fail("ngram_counts are %v of %d words", starts[:len(starts)-1], len(words))
+	}
 	pool := map[string]gram{}
 	k := 0
 	for i := range len(starts) - 1 {
 		n := i + 1
 		for at := starts[i]; at+n <= starts[i+1] && k < len(columns); at += n {
-			if starts[i] < 0 || starts[i+1] > len(words) {
-				c.Fail("ngram_counts are %v of %d words", starts, len(words))
-			}
 			g := gram{columns[k], 1}
 			if k < len(weights) {
 				g.weight = weights[k]

@@ -58,6 +58,9 @@ func convTranspose(c *op.Call) T {
 	if len(want) > n {
 		want = want[len(want)-n:] // batch and channels may come first
 	}
+	if len(want) != 0 && len(want) != n {
+		c.Fail("output_shape is %v, for %d spatial axes", want, n)
+	}
 	auto := c.String("auto_pad", "NOTSET")
 	y := x.ConvTranspose(k, &tensor.ConvOptions{Stride: w.stride, Dilation: w.dilation, Groups: c.Int("group", 1)})
 	for i := range n {
