@@ -335,7 +335,7 @@ func TestOpenErrors(t *testing.T) {
 		{change(t, "testdata/chat", "config.json", ""), "there is no config.json"},
 		{change(t, "testdata/chat", "model.safetensors", ""), "there is no model.safetensors"},
 		{change(t, "testdata/chat", "config.json", `{"model_type": "mamba", "hidden_size": 1}`), `model_type is "mamba"`},
-		{change(t, "testdata/chat", "config.json", `{"model_type": "llama", "hidden_size": "1"}`), `the setting "hidden_size" is "1", which is of another type`},
+		{change(t, "testdata/chat", "config.json", `{"model_type": "llama", "hidden_size": "1"}`), `the setting "hidden_size" has another type`},
 		{change(t, "testdata/chat", "generation_config.json", `{"do_sample": true, "top_p": 3}`), "TopP is 3"},
 		{change(t, "testdata/chat", "generation_config.json", `{`), "unexpected end of JSON"},
 		{change(t, "testdata/chat", "tokenizer_config.json", `{"chat_template": 3}`), "chat_template is neither"},

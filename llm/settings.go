@@ -40,7 +40,7 @@ func readSettings(f source) (s settings, err error) {
 		"decoder_start_token_id": &c.Start,
 	} {
 		if raw[name] != nil && files.JSON(raw[name], into) != nil {
-			return s, fmt.Errorf("the setting %q is %.40s, which is of another type than it should be", name, raw[name])
+			return s, fmt.Errorf("the setting %q has another type than it should", name)
 		}
 	}
 	heads := max(1, c.Heads)
