@@ -230,8 +230,8 @@ var activationsByName = map[string]activation{
 	"ThresholdedRelu": {[]float64{1}, func(x T, n []float64) T { return tensor.Where(x.Gt(n[0]), x, tensor.ZerosLike(x)) }},
 }
 
-// activations returns the functions of a direction, by attributes. A function takes the next alpha, and the next
-// beta, of the lists if it has one: those of all directions do so in order.
+// activations returns the functions of a direction, by attributes. A function with an alpha takes the next one of
+// its list, and one with a beta likewise, over all directions in order.
 func activations(c *op.Call, k *kind, direction int) []func(T) T {
 	names, n := k.activations, len(k.activations)
 	if a := c.Strings("activations"); len(a) > 0 {
