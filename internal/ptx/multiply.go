@@ -59,7 +59,9 @@ func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
 		}
 		p.do("wgmma.commit_group.sync.aligned")
 	}
-	p.do("wgmma.wait_group.sync.aligned", value(fmt.Sprint(s.Pending)))
+	if s.Pending < shader.NoWait {
+		p.do("wgmma.wait_group.sync.aligned", value(fmt.Sprint(s.Pending)))
+	}
 }
 
 // operands are the operands of a product's instruction.

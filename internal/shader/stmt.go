@@ -99,7 +99,7 @@ type (
 		Transposed bool
 	}
 	// MultiplyGroup starts products in shared memory as a group, and waits until at most
-	// Pending groups are under way. Until a group has ended its accumulators and the memory
+	// Pending groups are under way, which NoWait does not. Until a group has ended its accumulators and the memory
 	// that it reads stay as they are. Threads execute it in groups of 128, all of the
 	// workgroup.
 	MultiplyGroup struct {
@@ -188,6 +188,9 @@ type SharedMatrix struct {
 	AlongSide bool  // not of TF32
 	Depth     int   // the first place of the depth that is multiplied, a multiple of Elem.Depth()
 }
+
+// NoWait is the most groups of products that are under way.
+const NoWait = 8
 
 // Threads that execute a product together.
 const (

@@ -33,6 +33,8 @@ type attention struct {
 	repairs  bool                    // rows are being computed again, see repair
 	common   map[*tiles.Pass]*common // factors that are taken out of outputs
 	rows     [][]*row                // by square and row of a thread in it
+	ahead    int                     // columns that begin computes
+	exists   *shader.Expr            // a condition for the block to exist; nil: it does
 	columns  *shader.Expr            // the first of a block
 	lane     *shader.Expr            // of a warp
 	tx       *shader.Expr            // the thread's place among those that share its rows
@@ -63,8 +65,9 @@ type unit interface {
 	loadRows(q *tiles.Pass)
 	// accumulators declares the accumulators of a product.
 	accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*shader.Var
-	// begin starts to load the first block of columns, and end completes pending loads.
-	begin(first *shader.Expr)
+	// begin starts to load the block of columns at load, which is from, unless there are no columns from there to the end. Method
+	// end completes pending loads.
+	begin(load, from, end *shader.Expr)
 	end()
 	// load loads a block of columns, of the workgroup's from first to end.
 	load(loop *build.Scope, first, end *shader.Expr)
@@ -77,6 +80,8 @@ type unit interface {
 	// column locates the columns of square h of a block: the distance between neighbouring
 	// threads' columns, and the first column.
 	column(h int) (step, first int)
+	// enterColumns gives a scope the values of columns that shared memory has, of square h of a block.
+	enterColumns(loop, sc *build.Scope, h int)
 	// outputColumns is the span of a thread's columns of an output in square h.
 	outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span
 }
@@ -114,7 +119,7 @@ func Compile(c *build.Builder) {
 		across := c.Nest.Body[p.Right].Domain & c.Nest.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, across.List(), a.n))
 	}
-	for _, a.unit = range []unit{&few{attention: a}, &groups{attention: a}, &warps{a}, &threads{attention: a}} { // the fastest first
+	for _, a.unit = range []unit{&few{attention: a}, &groups{attention: a, words: map[*tiles.Pass][][]*shader.Var{}}, &warps{a}, &threads{attention: a}} { // the fastest first
 		if a.unit.choose() {
 			a.cut()
 			c.AddPass(a.threads, a.build)
@@ -174,8 +179,9 @@ func (a *attention) build(p *build.Pass) {
 		q.Acc = a.unit.accumulators(q, root, build.Tag("o", i)+"_")
 	}
 	a.startRows()
-	load, first, full, end := a.within(a.columnsOf(bounds, at.Row))
-	a.unit.begin(load)
+	load, from, full, end := a.within(a.columnsOf(bounds, at.Row))
+	a.unit.begin(load, from, end)
+	first := root.Let("n_next", from.Add(a.ahead))
 	if full != nil && !a.splits() { // most blocks need no mask
 		before, after := decided(bounds)
 		a.blocks("n0", first, first, full, end, before)
@@ -184,7 +190,7 @@ func (a *attention) build(p *build.Pass) {
 		a.blocks("n0", first, first, end, end, nil)
 	}
 	a.unit.end()
-	a.finishRows(first, end)
+	a.finishRows(from, end)
 }
 
 // splits reports whether a product has factors of float32 in two parts. Three instructions for each product take
@@ -242,7 +248,9 @@ func (a *attention) loadRows(q *tiles.Pass) {
 	start.End()
 }
 
-func (a *attention) begin(first *shader.Expr) {}
+func (a *attention) enterColumns(loop, sc *build.Scope, h int) {}
+
+func (a *attention) begin(load, from, end *shader.Expr) {}
 
 func (a *attention) end() {}
 

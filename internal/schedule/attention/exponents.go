@@ -17,7 +17,7 @@ type multiple struct {
 	mask, lowest       int // -1: none
 }
 
-// multipleOf returns a value as a multiple. It reports false if it is none.
+// multipleOf returns a value as a multiple, and whether it is one.
 func (a *attention) multipleOf(i int) (m multiple, ok bool) {
 	m.mask, m.lowest = -1, -1
 	if in := &a.Nest.Body[i]; in.Op == ir.Where && loopnest.IsNumber(a.Nest.Kernel, in.Src[2], math.Inf(-1)) {

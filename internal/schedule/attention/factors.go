@@ -11,8 +11,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A common is what the left factor of an output is multiplied by for all columns of a row: the row's sums
-// are multiplied by it once. Fields are instructions.
+// A common has factors of the left factor of an output that are the same for all columns of a row: the row's sums
+// are multiplied by them once. Fields are instructions.
 type common struct {
 	factors []int
 	without map[int]int // the operand that a product on the way to the left factor is without such a factor

@@ -1,6 +1,8 @@
 package attention
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -8,10 +10,16 @@ import (
 )
 
 // groups is attention by groups of 128 threads: tiles of halves are copied to shared
-// memory, in two buffers, and multiplied there; the left factors of outputs are in registers.
+// memory and multiplied there; the left factors of outputs are in registers.
 type groups struct {
 	*attention
-	buffer *shader.Expr // that has the tiles of the block
+	resident int                             // workgroups of a compute unit
+	values   []columnValue                   // that are copied with tiles
+	buffers  int                             // of tiles
+	buffer   *shader.Var                     // the number of the one whose tiles were multiplied last
+	now      *shader.Expr                    // the buffer of the block at hand
+	lefts    [][][]build.Value               // of outputs, by square of columns and row; nil: not yet computed
+	words    map[*tiles.Pass][][]*shader.Var // operands with these for outputs of the next block, by square of columns
 }
 
 // inGroups reports whether all products have factors of halves whose tiles are copied as they are.
@@ -37,7 +45,6 @@ func (a *groups) choose() bool {
 	if !a.inGroups() {
 		return false
 	}
-	words := 0
 	a.inWarps(8, 1, 4)
 	unit := func(q *tiles.Pass) *tiles.Unit {
 		u := tiles.ByGroups(tiles.HalfPairs[tiles.Half(q.Product, q.Cols.Factor)].Elem, 2)
@@ -46,14 +53,16 @@ func (a *groups) choose() bool {
 	}
 	for _, q := range a.scores {
 		q.Tile = tiles.Tile{M: a.height, N: a.width, K: 32 * ir.CeilDiv(max(1, q.Depth), 64), High: 1, Wide: a.wide, Unit: unit(q)}
-		words += q.Tile.K * (q.Tile.M + 2*q.Tile.N)
 	}
 	for _, q := range a.outputs {
 		squares := ir.CeilDiv(q.Cols.N, 16)
 		q.Tile = tiles.Tile{M: a.height, N: 16 * squares, K: 8 * a.wide, High: 1, Wide: squares, Unit: unit(q)}
-		words += 2 * q.Tile.K * 64 * ir.CeilDiv(q.Tile.N, 64)
 	}
-	if !a.Target.Fits(a.threads, 4*words) {
+	a.findColumns()
+	if a.divide(); !a.Target.Fits(a.threads, a.bytes()) {
+		a.buffers, a.ahead = 2, 0
+	}
+	if !a.Target.Fits(a.threads, a.bytes()) {
 		return false
 	}
 	a.makePositive()
@@ -63,6 +72,37 @@ func (a *groups) choose() bool {
 	return true
 }
 
+// bytes is the memory that a workgroup shares.
+func (a *groups) bytes() int {
+	words := len(a.values) * a.buffers * a.width
+	for _, q := range a.scores {
+		words += q.Tile.K * (q.Tile.M + a.buffers*q.Tile.N)
+	}
+	for _, q := range a.outputs {
+		if a.sharedTile(q) == nil {
+			words += a.buffers * q.Tile.K * 64 * ir.CeilDiv(q.Tile.N, 64)
+		}
+	}
+	return 4 * words
+}
+
+// divide chooses between two workgroups for a compute unit, if these have enough registers, and scores that are multiplied
+// beside the products of the block before, if that does not take the registers of a second workgroup.
+func (a *groups) divide() {
+	const most = 128 - 32 // of two workgroups, less addresses and values of rows
+	scores, left, outputs := 8*a.wide*len(a.scores), 4*a.wide*len(a.outputs), 0
+	for _, q := range a.outputs {
+		outputs += 8 * ir.CeilDiv(q.Cols.N, 16)
+	}
+	a.resident, a.buffers, a.ahead = 2, 2, 0
+	if scores+outputs > most {
+		a.resident = 1
+	}
+	if len(a.outputs) > 0 && (a.resident == 1 || scores+left+outputs <= most) {
+		a.buffers, a.ahead = 3, a.width
+	}
+}
+
 // rowOrder returns the row of scores at position x. A thread has rows g and g+8 of an instruction's
 // 16, which lie at the neighbouring positions 2g and 2g+1.
 func rowOrder(x *shader.Expr) *shader.Expr {
@@ -70,9 +110,9 @@ func rowOrder(x *shader.Expr) *shader.Expr {
 }
 
 func (a *groups) place(root *build.Scope) (ty, tx *shader.Expr) {
-	a.p.Resident = 1
-	if a.registers() <= 88 {
-		a.p.Resident = 2
+	a.p.Resident = a.resident
+	for i := range a.values {
+		a.values[i].shared = a.p.Share(shader.U32.Vec(4), a.buffers*a.width/4)
 	}
 	return a.placeInWarp(root)
 }
@@ -82,7 +122,11 @@ func (a *groups) declare(q *tiles.Pass, isScore bool) {
 	if !isScore {
 		block = ir.CeilDiv(block, 64) * 64
 	}
-	q.N = q.Declare(&q.Cols, block, 2)
+	if s := a.sharedTile(q); !isScore && s != nil {
+		q.N = q.NewFactor(&q.Cols, block, s.N.Shared)
+	} else {
+		q.N = q.Declare(&q.Cols, block, a.buffers)
+	}
 	if isScore {
 		q.M = q.Declare(&q.Rows, q.Tile.M, 1)
 	}
@@ -97,17 +141,86 @@ func (a *groups) loadRows(q *tiles.Pass) {
 	a.attention.loadRows(q)
 }
 
-func (a *groups) begin(first *shader.Expr) { a.copyBlock(a.p.Root, first, build.U32(0)) }
+// begin copies tiles. With scores ahead, it computes the left factors of outputs for the first block.
+func (a *groups) begin(load, from, end *shader.Expr) {
+	root := a.p.Root
+	for i, q := range a.scores {
+		q.Acc = a.unit.accumulators(q, root, build.Tag("s", i)+"_")
+	}
+	a.buffer, a.now = root.Var("buffer", build.U32(0)), build.U32(0)
+	a.copyBlock(root, load, build.U32(0))
+	if a.ahead == 0 {
+		return
+	}
+	for n, q := range a.outputs {
+		var list [][]*shader.Var
+		for h := range a.wide {
+			list = append(list, nil)
+			for i := range 4 {
+				list[h] = append(list[h], root.Var(build.Tag("w", n, h, i), build.U32(0)))
+			}
+		}
+		a.words[q] = list
+	}
+	a.copyBlock(root, root.Let("second", a.following(load, end)), build.U32(1))
+	root.Do(&shader.CopyWait{Pending: 1}, &shader.Fence{}, &shader.Barrier{})
+	root.Do(&shader.MultiplyGroup{Products: a.multiplyScores(root, build.U32(0))})
+	block := root.Inner()
+	a.columns = load
+	a.exists = root.Let("exists", from.Lt(end))
+	a.reduceBlock(block, nil)
+	a.exists = nil
+	a.add(block)
+	block.End()
+}
 
-func (a *groups) end() { a.p.Root.Do(&shader.CopyWait{}) }
+// end adds the last block to the outputs.
+func (a *groups) end() {
+	root := a.p.Root
+	if a.ahead > 0 {
+		root.Do(&shader.MultiplyGroup{Products: a.multiplyOutputs(root, a.buffer.Ref())})
+	}
+	root.Do(&shader.CopyWait{})
+}
 
-// load waits for the tiles of a block, and starts to copy the tiles of the next.
+// following is where the block after another one begins, or that one if it is the last: then its scores are not used.
+func (a *groups) following(at, end *shader.Expr) *shader.Expr {
+	return at.Add(a.width).Lt(end).If(at.Add(a.width), at)
+}
+
+// accumulators declares accumulators of scores once.
+func (a *groups) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*shader.Var {
+	if q.Acc == nil {
+		q.Acc = q.Accumulators(sc, name)
+	}
+	return q.Acc
+}
+
+// load starts to copy the next block, in place of one that all threads have multiplied, and multiplies the scores of this one.
+// With scores ahead the products of the block before begin too, and go on while the left factors of outputs are computed
+// (FlashAttention-3: Shah and others, 2024): then there are three buffers.
 func (a *groups) load(loop *build.Scope, first, end *shader.Expr) {
-	size := a.width
-	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
+	next := func(name string, x *shader.Expr) *shader.Expr {
+		return loop.Let(name, x.Eq(a.buffers-1).If(build.U32(0), x.Add(1)))
+	}
+	now := loop.Let("now", a.buffer.Ref())
+	before := now
+	if a.ahead > 0 {
+		now = next("ahead", now)
+	}
+	then := next("then", now)
 	loop.Do(&shader.CopyWait{}, &shader.Fence{}, &shader.Barrier{})
-	next := loop.Let("next", a.columns.Add(size).Lt(end).If(a.columns.Add(size), a.columns)) // the last one again: it is not used
-	a.copyBlock(loop, next, build.U32(1).Sub(a.buffer))
+	a.copyBlock(loop, loop.Let("copied", a.following(a.columns, end)), then)
+	scores := &shader.MultiplyGroup{Products: a.multiplyScores(loop, now)}
+	if a.ahead == 0 {
+		loop.Do(scores)
+	} else {
+		scores.Pending = shader.NoWait
+		loop.Do(scores, &shader.MultiplyGroup{Products: a.multiplyOutputs(loop, before), Pending: 1})
+		then = now
+	}
+	loop.Set(a.buffer, then)
+	a.now = now
 }
 
 // copyBlock starts to copy the tiles of a block to a buffer.
@@ -120,50 +233,118 @@ func (a *groups) copyBlock(sc *build.Scope, at, buffer *shader.Expr) {
 		in.End()
 	}
 	for _, q := range a.outputs {
+		if a.sharedTile(q) != nil {
+			continue
+		}
 		in := sc.Inner()
 		q.CopyFactor(in, &q.N, at, buffer.Mul(q.N.Size(q.Tile)))
 		in.End()
 	}
+	a.copyColumns(sc, at, buffer)
 	sc.Do(&shader.CopyCommit{})
 }
 
-func (a *groups) score(loop *build.Scope) {
-	group := &shader.MultiplyGroup{}
+// sharedTile returns the score whose right factor loads the elements of an output's, as in gradients, so that both have the
+// same tiles, or nil.
+func (a *groups) sharedTile(q *tiles.Pass) *tiles.Pass {
+	body, y := a.Nest.Body, &a.Nest.Body[q.Cols.Factor]
+	for _, s := range a.scores {
+		x := &body[s.Cols.Factor]
+		if x.Arg != y.Arg || x.View.Off != y.View.Off || s.Depth != q.Cols.N || s.Depth%64 != 0 || len(s.Deep) != 1 || len(q.Cols.Axes) != 1 {
+			continue
+		}
+		coef := slices.Clone(y.View.Coef)
+		coef[s.Deep[0]], coef[q.Cols.Axes[0]] = coef[q.Cols.Axes[0]], 0
+		if slices.Equal(coef, x.View.Coef) {
+			return s
+		}
+	}
+	return nil
+}
+
+// multiplyScores are the products of the scores of the block in a buffer.
+func (a *groups) multiplyScores(sc *build.Scope, buffer *shader.Expr) (list []shader.MultiplyShared) {
 	for i, q := range a.scores {
-		rows := loop.Let(build.Tag("left", i), shader.ThreadID.Div(shader.Warpgroup).Mul(64*8))
-		cols := loop.Let(build.Tag("right", i), a.buffer.Mul(q.N.Size(q.Tile)))
+		rows := sc.Let(build.Tag("left", i), shader.ThreadID.Div(shader.Warpgroup).Mul(64*8))
+		cols := sc.Let(build.Tag("right", i), buffer.Mul(q.N.Size(q.Tile)))
 		for k := 0; k < q.Depth; k += 16 {
-			group.Products = append(group.Products, shader.MultiplyShared{
-				Elem: q.Tile.Unit.Elem, Acc: q.Acc[0],
+			list = append(list, shader.MultiplyShared{
+				Elem: q.Tile.Unit.Elem, Acc: q.Acc[0], Init: k == 0,
 				A: shader.SharedMatrix{Shared: q.M.Shared, First: rows.Plus(k / 64 * 8 * q.M.Block), Depth: k % 64},
 				B: shader.SharedMatrix{Shared: q.N.Shared, First: cols.Plus(k / 64 * 8 * q.N.Block), Depth: k % 64},
 			})
 		}
 	}
-	loop.Do(group)
+	return list
 }
 
-func (a *groups) add(loop *build.Scope) {
-	group := &shader.MultiplyGroup{}
-	for _, q := range a.outputs {
-		group.Products = append(group.Products, a.products(q, a.left(q)[0])...)
-	}
-	if len(a.outputs) > 0 {
-		loop.Do(group)
-	}
-}
-
-// products are the products of a block that an output adds up, with its left factor.
-func (a *groups) products(q *tiles.Pass, left [][]build.Value) (list []shader.MultiplyShared) {
-	first := a.buffer.Mul(q.N.Size(q.Tile))
-	for h := range a.wide {
-		k := 16 * h
-		list = append(list, shader.MultiplyShared{
-			Elem: q.Tile.Unit.Elem, Acc: q.Acc[0], Left: words(q, left, 8*h, 0),
-			B: shader.SharedMatrix{Shared: q.N.Shared, First: first.Plus(k / 64 * 8 * q.N.Block), AlongSide: true, Depth: k % 64},
-		})
+// multiplyOutputs are the products that outputs add up for the block in a buffer.
+func (a *groups) multiplyOutputs(sc *build.Scope, buffer *shader.Expr) (list []shader.MultiplyShared) {
+	for n, q := range a.outputs {
+		first := sc.Let(build.Tag("from", n), buffer.Mul(q.N.Size(q.Tile)))
+		for h := range a.wide {
+			k := 16 * h
+			m := shader.MultiplyShared{
+				Elem: q.Tile.Unit.Elem, Acc: q.Acc[0],
+				B: shader.SharedMatrix{Shared: q.N.Shared, First: first.Plus(k / 64 * 8 * q.N.Block), AlongSide: true, Depth: k % 64},
+			}
+			if a.ahead == 0 {
+				m.Left = words(q, a.lefts[n], 8*h, 0)
+			} else {
+				for _, w := range a.words[q][h] {
+					m.Left = append(m.Left, w.Ref())
+				}
+			}
+			list = append(list, m)
+		}
 	}
 	return list
+}
+
+func (a *groups) score(loop *build.Scope) {}
+
+func (a *groups) scale(q *tiles.Pass, loop *build.Scope) {
+	a.settle(loop)
+	a.attention.scale(q, loop)
+}
+
+// settle computes the left factors of outputs, and waits for products of the block before.
+func (a *groups) settle(loop *build.Scope) {
+	if a.lefts != nil {
+		return
+	}
+	for n, q := range a.outputs {
+		left := a.left(q)[0]
+		for h, rows := range left {
+			for r, x := range rows {
+				for l := range x {
+					x[l] = loop.Let(build.Tag("p", n, h, r, l), x[l])
+				}
+			}
+		}
+		a.lefts = append(a.lefts, left)
+	}
+	if a.ahead > 0 {
+		loop.Do(&shader.MultiplyGroup{})
+	}
+}
+
+// add adds the products of a block or, with scores ahead, sets the left factors that load multiplies.
+func (a *groups) add(loop *build.Scope) {
+	a.settle(loop)
+	if a.ahead == 0 {
+		if products := a.multiplyOutputs(loop, a.now); len(products) > 0 {
+			loop.Do(&shader.MultiplyGroup{Products: products})
+		}
+	}
+	for n, q := range a.outputs {
+		for h, list := range a.words[q] {
+			for i, x := range words(q, a.lefts[n], 8*h, 0) {
+				loop.Set(list[i], x)
+			}
+		}
+	}
+	a.lefts = nil
 }
 
 func (a *groups) column(h int) (step, first int) { return 4, 16 * h }

@@ -79,9 +79,13 @@ func (a *attention) enterBlock(loop *build.Scope, row *row, decided map[int]int6
 		step, first := a.unit.column(h)
 		col := sc.Let("col"+sc.Tag, a.columns.Add(a.tx.Mul(step)).Plus(first))
 		sc.EnterValid(build.Span{Axes: a.n, Base: col, Step: build.Lanes(4), Fours: a.Fours(a.n), Clamp: a.Clamp(a.Nest.Size(a.n), a.width)})
+		if a.exists != nil {
+			sc.Valid = append(sc.Valid, build.Value{a.exists})
+		}
 		for i, holds := range decided {
 			sc.Values[i] = build.Value{build.Constant(ir.Bool, ir.Int(ir.Bool, holds))}
 		}
+		a.unit.enterColumns(loop, sc, h)
 		for _, q := range a.scores {
 			a.enterScores(sc, q.Sum, q.Results(row.squareNumber, row.number, h))
 		}
