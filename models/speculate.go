@@ -161,7 +161,7 @@ func lookup(text []int32, n, most int) (proposals []proposal) {
 	return nil
 }
 
-// A round is tokens before a step, and what is proposed and chosen after it.
+// A round is the argument of a step and, with proposals and choices, its result.
 type round struct {
 	// IDs are [1 time]. Before, they are the last tokens of the text and proposals; after, the proposals of the draft, and
 	// the model's choice after the last token and after each proposal.

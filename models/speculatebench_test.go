@@ -37,7 +37,7 @@ func newSpeaker(b *testing.B, size decoderSize, d *tensor.Device, exact bool) *m
 	head := nn.Linear{Weight: embeddings.Take(0, tensor.New(from, spokenTokens).To(d)).Keep()}
 	m := &models.Llama{LMHead: &head}
 	m.Model.EmbedTokens.Weight, m.Model.Norm = embeddings, norm()
-	const little = 1e-6 // of what the layers add
+	const little = 1e-6 // the layers add next to nothing
 	for range size.layers {
 		m.Model.Layers = append(m.Model.Layers, models.LlamaLayer{
 			InputLayernorm: norm(), PostAttentionLayernorm: norm(),

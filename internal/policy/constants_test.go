@@ -19,14 +19,14 @@ var thresholds = []struct{ reason, names string }{
 	{"hardware: lines of caches, vectors, registers, shuffles, tiles of matrix instructions, limits of an interface", `
 		cpu.maxThreads cpu.room cpu.wrapAlign cpu/product.pieceBytes cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
 		memory.Request
-		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
+		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.most schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
 		schedule/build.MaxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.rows
 		schedule/pointwise.transposedAxis
 		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
 		compile.SetOf cpu/vector.singleOps memory.markFreed memory.markShared memory.markViewed schedule.KeyLen
-		schedule/attention.infinity schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
+		schedule/attention.infinity schedule/attention.least schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
 		schedule/build.Decode schedule/build.part schedule/packed.aligned schedule/packed.bytes schedule/packed.digitBytes
 		schedule/packed.even schedule/packed.greatest schedule/packed.least schedule/packed.neighbours schedule/packed.prepare
 		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits

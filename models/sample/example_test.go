@@ -42,3 +42,23 @@ func ExampleSettings() {
 	// [1]
 	// TopP is 2, want a number from 0 to 1
 }
+
+func ExampleLogProbs() {
+	logits := []float32{0, 2, 1, -1}
+	p, top := sample.LogProbs(logits, 2, 2)
+	fmt.Printf("token 2: %.3f\n", p)
+	for _, t := range top {
+		fmt.Printf("token %d: %.3f\n", t.ID, t.LogProb)
+	}
+	// Output:
+	// token 2: -1.440
+	// token 1: -0.440
+	// token 2: -1.440
+}
+
+func ExampleLogProb() {
+	_, top := sample.LogProbs([]float32{1, 3}, 0, 1)
+	fmt.Printf("token %d: %.2f\n", top[0].ID, top[0].LogProb)
+	// Output:
+	// token 1: -0.13
+}
