@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -49,4 +50,26 @@ func TestPools(t *testing.T) {
 		of("MaxPool of [1 2]", x.MaxPool(0, &tensor.ConvOptions{Window: []int{1, 2}}), []int{1, 1, 4, 2}, 1, 3, 5, 7, 9, 11, 13, 15),
 		of("AvgPool counts padding", tensor.Ones(1, 1, 2).AvgPool(2, padding), []int{1, 1, 2}, 0.5, 0.5),
 	})
+}
+
+// Convolutions of integers by long rows of weights are exact.
+func TestConvOfIntegers(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Int8, tensor.Uint8, tensor.Int16, tensor.Int32, tensor.Int64} {
+		for _, taps := range []int{1, 6, 17, 33} {
+			for _, channels := range []int{1, 3} {
+				draw := func(seed uint64, shape ...int) tensor.Tensor {
+					return tensor.NewRNG(seed).Ints(3, shape...).Cast(d).Keep()
+				}
+				x, w := draw(1, 2, channels, 40), draw(2, 3, channels, taps)
+				got, err := tensor.Data[float64](x.Cast(tensor.Int32).Conv(w.Cast(tensor.Int32), nil).Cast(tensor.Float64))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := tensor.Data[float64](x.Cast(tensor.Float64).Conv(w.Cast(tensor.Float64), nil))
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v, %d channels, %d weights: %v, want %v; %v", d, channels, taps, got, want, err)
+				}
+			}
+		}
+	}
 }

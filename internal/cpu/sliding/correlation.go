@@ -44,7 +44,7 @@ func NewCorrelation(s *vector.Space) *correlationRunner {
 	in := &s.Body[sum]
 	r := &correlationRunner{dots: simd.DotTiles[in.Type], size: in.Type.Size()}
 	kept, reduced := s.List(ir.Parallel, ir.Batch, ir.M, ir.N), s.List(ir.Reduced, ir.K)
-	if in.Op != ir.Sum || r.dots.Dots == nil || s.Body[in.Src[0]].Type != in.Type {
+	if in.Op != ir.Sum || !in.Type.IsFloat() || r.dots.Dots == nil || s.Body[in.Src[0]].Type != in.Type {
 		return nil
 	}
 	x, y := slidingFactors(s, sum, slidAlong(s, ir.Axes(kept...)))
