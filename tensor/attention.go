@@ -68,7 +68,12 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	if o.hides() {
 		score, weigh, times = ir.Gather, ir.Where, graph.Weigh
 	}
-	s := matMulBy(score, x, Tensor{n: y}.T().n).Mul(scale)
+	s := matMulBy(score, x, Tensor{n: y}.T().n)
+	if fraction, _ := math.Frexp(scale); o.Scale == 0 && fraction == 0.5 {
+		s = s.Mul(Tensor{n: graph.Fill(s.n.DType, scale, s.n.Shape)}) // not a number of the plan: kernels multiply by powers of two for nothing
+	} else {
+		s = s.Mul(scale)
+	}
 	if o.SoftCap != 0 {
 		limit := max(o.SoftCap, minPositive(s.DType()))
 		s = s.Div(limit).Tanh()

@@ -99,7 +99,7 @@ type (
 		Transposed bool
 	}
 	// MultiplyGroup starts products in shared memory as a group, and waits until at most
-	// Pending groups are under way, which NoWait does not. Until a group has ended its accumulators and the memory
+	// Pending groups are under way; with NoWait it does not wait. Until a group has ended its accumulators and the memory
 	// that it reads stay as they are. Threads execute it in groups of 128, all of the
 	// workgroup.
 	MultiplyGroup struct {

@@ -13,7 +13,7 @@ import (
 
 // A multiple is a value of points as factor·x, or -Inf where a condition does not hold. Fields are instructions.
 type multiple struct {
-	x, factor, product int // the factor is the same for all points, or has one value for a row
+	x, factor, product int // the factor is the same for all points of a matrix
 	mask, lowest       int // -1: none
 }
 
@@ -108,18 +108,13 @@ func (a *attention) exponentials(sc *build.Scope) {
 			continue
 		}
 		y := sc.Value(d.Src[1])
-		exponential := exponentialOfRow
-		if a.Nest.Body[d.Src[1]].Domain&a.Nest.Roles(ir.N) != 0 {
-			exponential = exponentialOfColumn
-		}
-		one := shader.Number(shader.F32, 1)
-		x, factor := build.Value(nil), one
+		x, factor, isExact := build.Value(nil), shader.Number(shader.F32, 1), true
 		var mask, lowest build.Value
 		switch m, ok := a.multipleOf(d.Src[0]); {
 		case ok && a.positive != nil && m == *a.positive && !a.repairs:
-			x, factor = sc.Value(m.x), a.factor
+			x, factor, isExact = sc.Value(m.x), a.factor, a.isPowerOf2(m.factor)
 		case ok && a.Max < 0:
-			x, factor = sc.Value(m.x), sc.Value(m.factor).Lane(0)
+			x, factor, isExact = sc.Value(m.x), sc.Value(m.factor).Lane(0), a.isPowerOf2(m.factor)
 			if m.mask >= 0 {
 				mask, lowest = sc.Value(m.mask), sc.Value(m.lowest)
 			}
@@ -128,9 +123,9 @@ func (a *attention) exponentials(sc *build.Scope) {
 		}
 		list := make([]*shader.Expr, max(len(x), len(y), len(mask)))
 		for l := range list {
-			e := exponential(x.Lane(l), factor, y.Lane(l))
+			e := exponent(x.Lane(l), factor, y.Lane(l), isExact)
 			if mask != nil {
-				e = mask.Lane(l).If(e, exponential(lowest.Lane(l), one, y.Lane(l)))
+				e = mask.Lane(l).If(e, exponent(lowest.Lane(l), shader.Number(shader.F32, 1), y.Lane(l), true))
 			}
 			list[l] = e.Exp2()
 		}
@@ -138,17 +133,25 @@ func (a *attention) exponentials(sc *build.Scope) {
 	}
 }
 
-// exponentialOfRow is the exponent of 2 for exp(factor·x - y) by a fused multiplication and addition, where y is a value of a
-// row. The rounding of its multiple is the same for all exponentials of a row, and so cancels in quotients.
-func exponentialOfRow(x, factor, y *shader.Expr) *shader.Expr {
+// exponent is the exponent of 2 for exp(factor·x - y) by a fused multiplication and addition. The rounding of y's multiple is
+// the same for all exponentials with y, in the gradient too, and so cancels in quotients. factor·x is rounded as where y was
+// computed, so that the greatest difference is 0; if it is exact, one multiplication is enough.
+func exponent(x, factor, y *shader.Expr, isExact bool) *shader.Expr {
 	base := toBase2(y)
-	return shader.MulAdd(x, factor.Mul(base), y.Mul(base).Neg())
+	if isExact {
+		return shader.MulAdd(x, factor.Mul(base), y.Mul(base).Neg())
+	}
+	return shader.MulAdd(x.Mul(factor), base, y.Mul(base).Neg())
 }
 
-// exponentialOfColumn is the exponent where y is a value of a column, of which a thread has few rows: a multiple for each
-// column would take longer than one for each difference.
-func exponentialOfColumn(x, factor, y *shader.Expr) *shader.Expr {
-	return shader.MulAdd(x, factor, y.Neg()).Mul(shader.Number(shader.F32, math.Log2E))
+// isPowerOf2 reports whether instruction i is a constant power of two, such as the scale of heads of 64 elements.
+func (a *attention) isPowerOf2(i int) bool {
+	in := &a.Nest.Body[i]
+	if in.Op != ir.Const {
+		return false
+	}
+	fraction, _ := math.Frexp(in.Num.Float64(in.Type))
+	return math.Abs(fraction) == 0.5
 }
 
 // toBase2 is the factor that turns differences to y into exponents of 2: log₂ e. For |y| ≥ 2³⁰, as of a

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -25,15 +26,16 @@ func (a *attention) takeOut(q *tiles.Pass) {
 		return
 	}
 	c := &common{without: map[int]int{}}
+	masked := false // then a factor that is not finite would be multiplied by 0
 	for i := q.Rows.Factor; i >= 0 && a.usesOf(i) == 1; {
 		in, next := &a.Nest.Body[i], -1
 		switch {
 		case in.Op == ir.Where && loopnest.IsNumber(a.Nest.Kernel, in.Src[2], 0):
-			next = in.Src[1]
+			masked, next = true, in.Src[1]
 		case in.Op == ir.Mul:
 			next = in.Src[0]
 			for n, factor := range in.Src {
-				if !a.varies(factor) && !build.ByWeight(in) {
+				if !a.varies(factor) && !build.ByWeight(in) && (!masked || a.isFinite(factor)) {
 					next = in.Src[1-n]
 					c.factors, c.without[i] = append(c.factors, factor), next
 					break
@@ -49,6 +51,12 @@ func (a *attention) takeOut(q *tiles.Pass) {
 
 // varies reports whether a value differs between columns.
 func (a *attention) varies(i int) bool { return a.Nest.Body[i].Domain&a.Nest.Roles(ir.N) != 0 }
+
+// isFinite reports whether a value is a finite constant.
+func (a *attention) isFinite(i int) bool {
+	in := &a.Nest.Body[i]
+	return in.Op == ir.Const && math.Abs(in.Num.Float64(in.Type)) <= math.MaxFloat32
+}
 
 // leaveOut gives a scope the values of an output's left factor without common factors.
 func (a *attention) leaveOut(q *tiles.Pass, sc *build.Scope) {

@@ -130,8 +130,8 @@ func (a *attention) raiseMax(loop *build.Scope, row *row) {
 	x.Add(loop.Block, most)
 }
 
-// greatestOf is the greatest of some float32, or a NaN if there is one: with matrix instructions comes one for that. Another
-// device may return either of two numbers as their maximum if one is a NaN; the greatest of their bits shows it.
+// greatestOf is the greatest of some float32, or a NaN if there is one: devices with matrix instructions have a maximum that
+// returns it. Another device may return either of two numbers as their maximum if one is a NaN; the greatest of their bits shows it.
 func (a *attention) greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
 	if a.Target.Matrices {
 		f := shader.Function("max_f32")

@@ -68,7 +68,7 @@ func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
 
 // A portion is some neighbours of a unit, which a thread prepares.
 type portion struct {
-	within   *shader.Expr // whether it is one; nil: it is
+	within   *shader.Expr // whether the thread prepares it; nil: it does
 	at, part *shader.Expr // the number of its unit, and its number in that
 	x        build.Value
 }

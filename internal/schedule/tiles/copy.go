@@ -73,7 +73,7 @@ func (q *Pass) CopyFactor(sc *build.Scope, f *Factor, at, to *shader.Expr) {
 }
 
 // together is how many vectors of a line neighbouring threads copy: all or, so that a thread has the same place in each
-// of several lines, eight and then the next eight; 0 if it has not the same place.
+// of several lines, eight and then the next eight; 0 if no such number is there.
 func (q *Pass) together(f *Factor) int {
 	vectors, lines := f.Block/eight, f.depth
 	if f.AlongK {
