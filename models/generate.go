@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -213,7 +214,7 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 		prompts, first, cache = all, first.Repeat(0, g.N), cache.repeat(g.N)
 	}
 	switch {
-	case !g.Sampling.OnDevice() || g.LogProbs > 0 || g.speculates() && g.Random():
+	case !g.Sampling.OnDevice() || g.LogProbs > 0 || g.speculates() && (g.Random() || g.Draft != nil && deviceOf(g.Draft) != deviceOf(g.Model)):
 		return g.onHost(prompts, first, cache, ids.Dim(1))
 	case g.speculates():
 		return g.speculateOnDevice(prompts[0], first, cache)
@@ -237,7 +238,7 @@ const piece = 512
 func prompt(m Decoder, prompts [][]int32, ids tensor.Tensor, c Cache) (logits tensor.Tensor, next Cache, err error) {
 	time := ids.Dim(1)
 	for at, n := 0, time; at < time; at += n {
-		if time > piece && onCPU(m) {
+		if time > piece && deviceOf(m) == tensor.CPU() {
 			n = min(piece, time-at)
 		}
 		x, next := m.Decode(ids.Slice(1, at, at+n), c)
@@ -254,12 +255,14 @@ func prompt(m Decoder, prompts [][]int32, ids tensor.Tensor, c Cache) (logits te
 	return logits, c, nil
 }
 
-// onCPU reports whether a model computes on the CPU.
-func onCPU(m Decoder) bool {
+// deviceOf returns the device on which a model computes.
+func deviceOf(m Decoder) *tensor.Device {
 	for _, t := range tree.All(m) {
-		return t.Device() == nil || t.Device() == tensor.CPU()
+		if d := t.Device(); d != nil {
+			return d
+		}
 	}
-	return true
+	return tensor.CPU()
 }
 
 // maxN bounds N, before memory is taken for as many texts.
@@ -290,12 +293,20 @@ func (g *Generator) checkSettings(texts int) error {
 // checkPositions returns an error unless the model has positions for a prompt and all tokens
 // after it but the last, which is not read.
 func (g *Generator) checkPositions(prompt int) error {
-	need := uint(prompt) + uint(g.MaxTokens) - 1
-	if m, ok := g.Model.(interface{ Positions() int }); ok && need > uint(m.Positions()) {
+	need, most := uint(prompt)+uint(g.MaxTokens)-1, positions(g.Model)
+	if need > uint(most) {
 		return fmt.Errorf("models: a prompt of %s and MaxTokens %d need %d positions: the model has %d",
-			shape.Count(prompt, "token"), g.MaxTokens, need, m.Positions())
+			shape.Count(prompt, "token"), g.MaxTokens, need, most)
 	}
 	return nil
+}
+
+// positions returns the number of positions that a model has.
+func positions(m Decoder) int {
+	if m, ok := m.(interface{ Positions() int }); ok {
+		return m.Positions()
+	}
+	return math.MaxInt
 }
 
 // checkTokens returns an error unless the tokens of prompts are in a vocabulary.

@@ -164,7 +164,7 @@ func lookup(text []int32, n, most int) (proposals []proposal) {
 // A round is the argument of a step and, with proposals and choices, its result.
 type round struct {
 	// IDs are [1 time]. Before, they are the last tokens of the text and proposals; after, the proposals of the draft, and
-	// the model's choice after the last token and after each proposal.
+	// the model's choice after the last token and after each proposal: -1 if the greatest logit is not finite.
 	IDs          tensor.Tensor
 	Cache, Draft Cache
 	Known        int // tokens of IDs that the model has read
@@ -176,17 +176,17 @@ type round struct {
 func (g *Generator) recordRound(tokens int) func(round) round {
 	return grad.Jit(func(r round) round {
 		var proposed []tensor.Tensor
-		var s Sampling
 		next, unread := r.IDs, r.IDs.Slice(1, r.Known, r.IDs.Dim(1))
 		for range r.Propose {
 			x, cache := g.Draft.Decode(next, r.Draft)
 			logits := g.Draft.Logits(x.Index(tensor.All, -1))
-			next = s.Choose(logits.Slice(-1, 0, min(tokens, logits.Dim(-1))), nil).Unsqueeze(-1)
+			next = logits.Slice(-1, 0, min(tokens, logits.Dim(-1))).ArgMax(-1).Unsqueeze(-1)
 			proposed, r.Draft = append(proposed, next), cache
 		}
 		x, cache := g.Model.Decode(tensor.Cat(1, append([]tensor.Tensor{unread}, proposed...)...), r.Cache)
 		r.Cache = cache
-		chosen := s.Choose(g.Model.Logits(x).Squeeze(0), nil).Unsqueeze(0)
+		logits := g.Model.Logits(x)
+		chosen := tensor.Where(logits.Max(-1).Squeeze(-1).IsFinite(), logits.ArgMax(-1), -1)
 		r.IDs = tensor.Cat(1, append(proposed, chosen)...)
 		return r
 	})
@@ -198,13 +198,17 @@ type deviceSpeculation struct {
 	model, draft reader
 	text, queue  []int32
 	ngram, most  int
+	positions    int // of the model and the draft
 }
 
 func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Cache) (turns, error) {
 	if g.round == nil {
 		g.round = g.recordRound(logits.Dim(-1))
 	}
-	s := &deviceSpeculation{step: g.round, model: reader{cache: c.OnDevice(), len: len(prompt)}, ngram: g.NGram, most: cmp.Or(g.Propose, 3)}
+	s := &deviceSpeculation{
+		step: g.round, model: reader{cache: c.OnDevice(), len: len(prompt)},
+		ngram: g.NGram, most: cmp.Or(g.Propose, 3), positions: min(positions(g.Model), positions(g.Draft)),
+	}
 	first := g.Choose(logits, nil)
 	err := tensor.Eval(first, s.model.cache)
 	if err != nil {
@@ -221,10 +225,10 @@ func (s *deviceSpeculation) held() text {
 	return text{s.text[:min(s.model.len, len(s.text))], s.model.cache}
 }
 
-func (s *deviceSpeculation) next(left int) (choices []Choice, err error) {
+func (s *deviceSpeculation) next(int) (choices []Choice, err error) {
 	defer tensor.Catch(&err)
 	if len(s.queue) == 0 {
-		if s.queue, err = s.write(min(s.most, left-1)); err != nil {
+		if s.queue, err = s.write(); err != nil {
 			return nil, err
 		}
 	}
@@ -232,9 +236,13 @@ func (s *deviceSpeculation) next(left int) (choices []Choice, err error) {
 	return choices, nil
 }
 
-// write returns as many of n proposals as the model chooses too, and one token more.
-func (s *deviceSpeculation) write(n int) ([]int32, error) {
-	known := len(s.text) - 1
+// write returns as many of the proposals as the model chooses too, and one token more. Other numbers of proposals than the
+// most are more recordings, so near the last position there are none.
+func (s *deviceSpeculation) write() ([]int32, error) {
+	known, n := len(s.text)-1, s.most
+	if len(s.text)+n > s.positions {
+		n = 0
+	}
 	r := round{Propose: n}
 	var proposals []int32
 	unread := s.text[known:]
@@ -260,7 +268,9 @@ func (s *deviceSpeculation) write(n int) ([]int32, error) {
 	for accepted < len(proposals) && proposals[accepted] == chosen[accepted] {
 		accepted++
 	}
-	chosen = chosen[:accepted+1]
+	if chosen = chosen[:accepted+1]; chosen[accepted] < 0 {
+		return nil, sample.ErrLogits
+	}
 	s.text = append(s.text, chosen...)
 	s.model.cache, s.model.len = r.Cache, s.model.len+1+len(proposals)
 	s.model.rewind(len(s.text) - 1)

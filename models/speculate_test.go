@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
@@ -35,6 +36,48 @@ func TestSpeculateGreedy(t *testing.T) {
 		n := &models.Generator{Model: m, MaxTokens: 9, Draft: g.Draft, NGram: g.NGram, LogProbs: g.LogProbs, Stop: want[5:6]}
 		if got, end := generate(t, n, spoken)[0], slices.Index(want, want[5]); !slices.Equal(got, want[:end]) {
 			t.Errorf("%s: %v, want %v", name, got, want[:end])
+		}
+	}
+}
+
+// A draft may be on another device.
+func TestDraftElsewhere(t *testing.T) {
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	here, there := toDevice(t, "llama_gqa", tensor.CPU()), toDevice(t, "llama_gqa", d)
+	want := generate(t, &models.Generator{Model: here, MaxTokens: 20}, spoken)[0]
+	for _, g := range []*models.Generator{{Model: here, Draft: there}, {Model: there, Draft: here}, {Model: there, Draft: there}, {Model: there, NGram: 2}} {
+		g.MaxTokens = 20
+		if got := generate(t, g, spoken)[0]; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// Logits after a proposal that is not accepted do not matter; those of the text are an error if they are NaN.
+func TestSpeculateNaN(t *testing.T) {
+	m := load[*models.Llama](t, "llama_gqa", tensor.CPU())
+	want := generate(t, &models.Generator{Model: m, MaxTokens: 30}, spoken)[0]
+	odd := int32(0)
+	for slices.Contains(want, odd) || slices.Contains(spoken, odd) {
+		odd++
+	}
+	broken, draft := *m, *m
+	e := m.Model.EmbedTokens.Weight
+	is := func(token int32) tensor.Tensor { return tensor.Arange(e.Dim(0)).Eq(int(token)).Unsqueeze(-1) }
+	head := nn.Linear{Weight: e.Mul(tensor.Where(is(odd), 60, 1)).Keep()}
+	draft.Tied, draft.LMHead = false, &head
+	broken.Tied, broken.LMHead = false, &nn.Linear{Weight: e}
+	for _, c := range []struct {
+		token int32
+		want  string
+	}{{odd, ""}, {want[4], "NaN"}} {
+		broken.Model.EmbedTokens.Weight = tensor.Where(is(c.token), math.NaN(), e).Keep()
+		for _, logProbs := range []int{0, 1} {
+			g := &models.Generator{Model: &broken, Draft: &draft, MaxTokens: 30, LogProbs: logProbs}
+			got, err := g.Generate([][]int32{spoken})
+			if err == nil && (c.want != "" || !slices.Equal(got[0], want)) || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("token %d, LogProbs %d: %v, %v; want %v", c.token, logProbs, got, err, want)
+			}
 		}
 	}
 }

@@ -20,6 +20,9 @@ func LogProbs(logits []float32, id int32, n int) (float64, []LogProb) {
 	norm := top + math.Log(sum)
 	var best []LogProb
 	for t, x := range logits {
+		if n <= 0 {
+			break
+		}
 		p := float64(x) - norm
 		if len(best) == n && p <= best[n-1].LogProb {
 			continue
