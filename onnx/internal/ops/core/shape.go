@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -31,7 +32,7 @@ var Shapes = []op.Row{
 }
 
 func identity(c *op.Call) []op.Value {
-	if len(c.In) == 0 {
+	if !c.Has(0) {
 		c.Fail("input 0 is missing")
 	}
 	return c.In[:1]
@@ -275,7 +276,7 @@ func split(c *op.Call) []T {
 func depthToSpace(c *op.Call) T {
 	x, b := c.Tensor(0), c.Int("blocksize", 1)
 	s := x.Shape()
-	if len(s) != 4 || b < 1 || b > max(s[1], 1) || s[1]%(b*b) != 0 {
+	if len(s) != 4 || b < 1 || b > math.MaxInt16 || s[1]%(b*b) != 0 {
 		c.Fail("a blocksize of %d for shape %v", b, s)
 	}
 	n, depth, h, w := s[0], s[1]/(b*b), s[2], s[3]

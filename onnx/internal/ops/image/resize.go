@@ -24,6 +24,7 @@ type resampling struct {
 
 	from, to   int
 	scale      float64
+	sized      bool    // by sizes, not by scales
 	start, end float64 // of the region, as shares, for tf_crop_and_resize
 }
 
@@ -125,6 +126,9 @@ func setSizes(c *op.Call, rs []resampling) {
 		}
 		return
 	}
+	for i := range rs {
+		rs[i].sized = true
+	}
 	sizes := c.Ints(3)
 	if len(sizes) != len(rs) {
 		c.Fail("sizes are %v, want %d", sizes, len(rs))
@@ -161,6 +165,9 @@ func (r resampling) source(c *op.Call, i int) float64 { return float64(r.source3
 func (r resampling) source32(c *op.Call, x float32) float32 {
 	from, scale, start, end := float32(r.from), float32(r.scale), float32(r.start), float32(r.end)
 	to := scale * from
+	if r.sized {
+		to = float32(r.to)
+	}
 	switch r.transform {
 	case "asymmetric":
 		return x / scale
