@@ -85,16 +85,23 @@ func (p *Pool) lockedDrain() {
 // Go's collector runs when the heap has doubled, at least 4 MiB. A program of small tensors
 // holds less and drops some KiB a call, so it would collect hundreds of times a second.
 // The ballast makes that tens. It is never touched, so the system gives it no pages.
-var ballast atomic.Pointer[[]byte]
+var ballast struct {
+	sync.Mutex
+	bytes   []byte
+	instead *Pool // whose buffers do its work
+}
 
 // setBallast takes the ballast, or drops it where buffers in Go's heap have half its size: they do its work, and with both
-// the heap would grow by both before a collection.
+// the heap would grow by both before a collection. It stays away until they have a quarter, as to take it costs a while.
 func (p *Pool) setBallast() {
-	switch needed := p.host == nil || p.bytes.held.Load() < ballastSize/2; {
-	case !needed:
-		ballast.Store(nil)
-	case ballast.Load() == nil && hostMemory()/leastBytes >= 2*ballastSize: // less memory has no room for it
-		b := hostmem.Untouched(ballastSize)
-		ballast.CompareAndSwap(nil, &b)
+	b := &ballast
+	b.Lock()
+	defer b.Unlock()
+	switch {
+	case p.host != nil && p.bytes.held.Load() >= ballastSize/2:
+		b.bytes, b.instead = nil, p
+	case b.instead != nil && b.instead.bytes.held.Load() >= ballastSize/4:
+	case b.bytes == nil && hostMemory()/leastBytes >= 2*ballastSize: // less memory has no room for it
+		b.bytes, b.instead = hostmem.Untouched(ballastSize), nil
 	}
 }

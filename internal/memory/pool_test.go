@@ -233,7 +233,7 @@ func TestBallast(t *testing.T) {
 		if err := p.MakeRoom(); err != nil {
 			t.Fatal(err)
 		}
-		if has := ballast.Load() != nil; has != want {
+		if has := ballast.bytes != nil; has != want {
 			t.Errorf("with %d bytes held there is a ballast: %v, want %v", p.Stats().Held, has, want)
 		}
 	}
