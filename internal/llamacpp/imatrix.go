@@ -24,7 +24,7 @@ func ReadImportance(path string) (map[string][]float32, error) {
 	case err == nil:
 		defer f.Close()
 		all, err = importanceOf(f)
-	case IsGGUF(path) || os.IsNotExist(err):
+	case beginsAsGGUF(path) || os.IsNotExist(err):
 		return nil, err
 	default:
 		all, err = readDat(path)
@@ -41,9 +41,11 @@ func ReadImportance(path string) (map[string][]float32, error) {
 // IsGGUF reports whether a path names a GGUF file: by its ending or, as in the stores of other programs, by its
 // first bytes.
 func IsGGUF(path string) bool {
-	if strings.EqualFold(filepath.Ext(path), ".gguf") {
-		return true
-	}
+	info, err := os.Stat(path)
+	return strings.EqualFold(filepath.Ext(path), ".gguf") && (err != nil || !info.IsDir()) || beginsAsGGUF(path)
+}
+
+func beginsAsGGUF(path string) bool {
 	f, err := files.Open(path)
 	if err != nil {
 		return false

@@ -78,7 +78,6 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// A context that ends, as at Ctrl-C, ends all ranks.
 func TestSettings(t *testing.T) {
 	for _, j := range []job{{}, {ranks: 1, restarts: -1}, {ranks: 1, grace: -1}, {ranks: maxRanks + 1}} {
 		if err := j.run(t.Context(), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "want 1 to 1024 ranks") {
@@ -87,6 +86,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A context that ends, as at Ctrl-C, ends all ranks.
 func TestCancel(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("js starts no processes")
