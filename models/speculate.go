@@ -236,8 +236,8 @@ func (s *deviceSpeculation) next(int) (choices []Choice, err error) {
 	return choices, nil
 }
 
-// write returns as many of the proposals as the model chooses too, and one token more. Other numbers of proposals than the
-// most are more recordings, so near the last position there are none.
+// write returns as many of the proposals as the model chooses too, and one token more. Each number
+// of proposals is a recording, so near the last position the draft proposes nothing.
 func (s *deviceSpeculation) write() ([]int32, error) {
 	known, n := len(s.text)-1, s.most
 	if len(s.text)+n > s.positions {

@@ -53,7 +53,7 @@ func TestDraftElsewhere(t *testing.T) {
 	}
 }
 
-// Logits after a proposal that is not accepted do not matter; those of the text are an error if they are NaN.
+// Logits after a proposal that is not accepted do not matter; NaN in logits of the text is an error.
 func TestSpeculateNaN(t *testing.T) {
 	m := load[*models.Llama](t, "llama_gqa", tensor.CPU())
 	want := generate(t, &models.Generator{Model: m, MaxTokens: 30}, spoken)[0]

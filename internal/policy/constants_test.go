@@ -49,7 +49,7 @@ var thresholds = []struct{ reason, names string }{
 	{"a bound on the compiler's work, on a text, or on what a process keeps or waits for", `
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime cpu/vector.spinPerHelper cpu/vector.yieldTime exec.maxCalls exec.maxPlans
 		cpu/product.mostRounds exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
-		kernelize.place memory.ballastSize memory.flushDelay memory.large memory.largestStep memory.leastBuffers
+		kernelize.place memory.ballastSize memory.setBallast memory.flushDelay memory.large memory.largestStep memory.leastBuffers
 		schedule/build.share schedule/build.shareOfUnknown memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
 		cpu.longParts cpu.longRow schedule/reduce.maxStatements`},
 	{"a share: parts are small beside the whole, or even", `
