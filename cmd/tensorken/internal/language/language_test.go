@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,11 +98,12 @@ func TestRunInterrupted(t *testing.T) {
 }
 
 func TestRunErrors(t *testing.T) {
+	_, missing := os.Stat("none") // in the system's words
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"none", "a"}, "none: no such file or directory"},
+		{[]string{"none", "a"}, "none: " + errors.Unwrap(missing).Error()},
 		{[]string{chatModel}, "there is no prompt"},
 		{[]string{chatModel, "a", "--ids=1"}, "--ids is the whole prompt"},
 		{[]string{chatModel, "--ids=1,x"}, `--ids has "x"`},

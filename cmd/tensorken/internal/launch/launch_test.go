@@ -54,7 +54,7 @@ func TestLaunch(t *testing.T) {
 			t.Setenv("TENSORKEN_TEST_LAUNCH", how)
 			t.Setenv("TENSORKEN_TEST_FLAG", t.TempDir()+"/failed")
 			var out, errOut bytes.Buffer
-			j := job{ranks: 3, restarts: c.restarts, grace: 300 * time.Millisecond, args: []string{os.Args[0], "a", "-b"}}
+			j := job{ranks: 3, restarts: c.restarts, grace: 3 * time.Second, args: []string{os.Args[0], "a", "-b"}}
 			err := j.run(context.Background(), &out, &errOut)
 			if text := fmt.Sprint(err); (c.status == "") != (err == nil) || !strings.HasPrefix(text, c.status) && err != nil {
 				t.Errorf("%v, want %q", err, c.status)
