@@ -30,7 +30,6 @@ type attention struct {
 	outputs  []*tiles.Pass
 	positive *multiple               // scores whose maximum is found before they are multiplied by a factor, see makePositive
 	factor   *shader.Expr            // the absolute value of theirs
-	repairs  bool                    // rows are being computed again, see repair
 	common   map[*tiles.Pass]*common // factors that are taken out of outputs
 	rows     [][]*row                // by square and row of a thread in it
 	ahead    int                     // columns that begin computes

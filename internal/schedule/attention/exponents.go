@@ -94,9 +94,10 @@ func (a *attention) enterScores(sc *build.Scope, i int, scores build.Value) {
 	sc.Values[i] = scores
 }
 
-// exponentials computes exp(x - y), where y is a value of a row or of a column. The factor of a score
-// is multiplied by the instruction that subtracts.
-func (a *attention) exponentials(sc *build.Scope) {
+// exponentials computes exp(x - y), where y is a value of a row or of a column. A factor of x that is a power of two
+// is multiplied by the instruction that subtracts: others would be rounded in another way than where y was computed, so that the
+// greatest difference would not be 0. If rows are computed again, scores are as they are in the kernel, see makePositive.
+func (a *attention) exponentials(sc *build.Scope, again bool) {
 	for i := range a.Nest.Body {
 		in := &a.Nest.Body[i]
 		if in.Op != ir.Exp {
@@ -108,13 +109,16 @@ func (a *attention) exponentials(sc *build.Scope) {
 			continue
 		}
 		y := sc.Value(d.Src[1])
-		x, factor, isExact := build.Value(nil), shader.Number(shader.F32, 1), true
+		one := shader.Number(shader.F32, 1)
+		x, factor := build.Value(nil), one
 		var mask, lowest build.Value
 		switch m, ok := a.multipleOf(d.Src[0]); {
-		case ok && a.positive != nil && m == *a.positive && !a.repairs:
-			x, factor, isExact = sc.Value(m.x), a.factor, a.isPowerOf2(m.factor)
-		case ok && a.Max < 0:
-			x, factor, isExact = sc.Value(m.x), sc.Value(m.factor).Lane(0), a.isPowerOf2(m.factor)
+		case !ok || !a.isPowerOf2(m.factor):
+			x = sc.Value(d.Src[0])
+		case a.positive != nil && m == *a.positive && !again:
+			x, factor = sc.Value(m.x), a.factor
+		case a.Max < 0:
+			x, factor = sc.Value(m.x), sc.Value(m.factor).Lane(0)
 			if m.mask >= 0 {
 				mask, lowest = sc.Value(m.mask), sc.Value(m.lowest)
 			}
@@ -123,9 +127,9 @@ func (a *attention) exponentials(sc *build.Scope) {
 		}
 		list := make([]*shader.Expr, max(len(x), len(y), len(mask)))
 		for l := range list {
-			e := exponent(x.Lane(l), factor, y.Lane(l), isExact)
+			e := exponent(x.Lane(l), factor, y.Lane(l))
 			if mask != nil {
-				e = mask.Lane(l).If(e, exponent(lowest.Lane(l), shader.Number(shader.F32, 1), y.Lane(l), true))
+				e = mask.Lane(l).If(e, exponent(lowest.Lane(l), one, y.Lane(l)))
 			}
 			list[l] = e.Exp2()
 		}
@@ -134,14 +138,10 @@ func (a *attention) exponentials(sc *build.Scope) {
 }
 
 // exponent is the exponent of 2 for exp(factor·x - y) by a fused multiplication and addition. The rounding of y's multiple is
-// the same for all exponentials with y, in the gradient too, and so cancels in quotients. factor·x is rounded as where y was
-// computed, so that the greatest difference is 0; if it is exact, one multiplication is enough.
-func exponent(x, factor, y *shader.Expr, isExact bool) *shader.Expr {
+// the same for all exponentials with y, in the gradient too, and so cancels in quotients.
+func exponent(x, factor, y *shader.Expr) *shader.Expr {
 	base := toBase2(y)
-	if isExact {
-		return shader.MulAdd(x, factor.Mul(base), y.Mul(base).Neg())
-	}
-	return shader.MulAdd(x.Mul(factor), base, y.Mul(base).Neg())
+	return shader.MulAdd(x, factor.Mul(base), y.Mul(base).Neg())
 }
 
 // isPowerOf2 reports whether instruction i is a constant power of two, such as the scale of heads of 64 elements.

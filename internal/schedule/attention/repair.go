@@ -81,9 +81,7 @@ func (a *attention) repairColumn(loop *build.Scope, row *row, n *shader.Expr) {
 		deep.End()
 		point.Values[q.Sum] = build.Value{sum.Ref()}
 	}
-	a.repairs = true // by scores as they are
-	a.exponentials(point)
-	a.repairs = false
+	a.exponentials(point, true)
 	for _, x := range row.sums {
 		x.Add(loop.Block, point.Value(a.Nest.Body[x.Instr].Src[0]).Lane(0))
 	}

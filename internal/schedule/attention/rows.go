@@ -96,7 +96,7 @@ func (a *attention) enterBlock(loop *build.Scope, row *row, decided map[int]int6
 // addSums adds a block to the sums of a row.
 func (a *attention) addSums(loop *build.Scope, row *row) {
 	for _, sc := range row.points {
-		a.exponentials(sc)
+		a.exponentials(sc, false)
 	}
 	for n, x := range row.sums {
 		in := &a.Nest.Body[x.Instr]
