@@ -8,8 +8,8 @@ import (
 )
 
 // divide writes the quotient of a U32 or U64 and a constant, or the remainder, by a multiplication: Granlund and
-// Montgomery, "Division by Invariant Integers using Multiplication". NVIDIA's compiler writes out a division also where it
-// is one by a power of two: 15 instructions of 32 bits, or a function of 60 of 64 bits.
+// Montgomery, "Division by Invariant Integers using Multiplication". NVIDIA's compiler writes out each division, by a
+// power of two too: 15 instructions of 32 bits, or a function of 60 of 64 bits.
 func (p *printer) divide(t shader.Type, op shader.Op, x value, d uint64) value {
 	c, size := classOf(t), 8*t.Bytes()
 	do := func(name string, x ...value) value { return p.result(c, fmt.Sprint(name, size), x...) }
@@ -33,9 +33,6 @@ func (p *printer) divide(t shader.Type, op shader.Op, x value, d uint64) value {
 func reciprocal(d uint64, n int) (factor uint64, shift int) {
 	shift = bits.Len64(d)
 	upper := 1<<(shift-1)<<1 - d
-	if n == 32 {
-		return upper<<32/d + 1, shift
-	}
-	factor, _ = bits.Div64(upper, 0, d)
+	factor, _ = bits.Div64(upper>>(64-n), upper<<n, d)
 	return factor + 1, shift
 }
