@@ -15,6 +15,7 @@ import (
 // A config is a config.json, or an object in it, or the metadata of a GGUF file.
 type config struct {
 	path    string
+	dir     string // the folder of config.json, or the GGUF file
 	kind    string // model_type
 	raw     map[string]json.RawMessage
 	weights weights // the tensors of the model
@@ -38,9 +39,9 @@ func readConfig(dir string) (config, error) {
 			return config{}, fmt.Errorf("models: %w", err)
 		}
 		m.OneType()
-		return config{path: dir, kind: m.Kind, raw: m.Settings, weights: m}, nil
+		return config{path: dir, dir: dir, kind: m.Kind, raw: m.Settings, weights: m}, nil
 	}
-	c := config{path: filepath.Join(dir, "config.json")}
+	c := config{path: filepath.Join(dir, "config.json"), dir: filepath.Clean(dir)}
 	if err := readJSON(c.path, &c.raw); err != nil {
 		return c, err
 	}
@@ -55,14 +56,6 @@ func (c config) close() {
 	if c.weights != nil {
 		c.weights.Close()
 	}
-}
-
-// folder returns the folder of config.json, or the GGUF file.
-func (c config) folder() string {
-	if llamacpp.IsGGUF(c.path) {
-		return c.path
-	}
-	return filepath.Dir(c.path)
 }
 
 // maxJSON is the most bytes of a file of settings. Those with the labels of a large
@@ -91,7 +84,7 @@ func (c config) read(into any) error {
 
 // part returns the object of a setting, an empty one if it is missing.
 func (c config) part(name string) (config, error) {
-	p := config{path: c.path + ": " + name, kind: c.kind, weights: c.weights, tensors: c.tensors}
+	p := config{path: c.path + ": " + name, dir: c.dir, kind: c.kind, weights: c.weights, tensors: c.tensors}
 	if raw, ok := c.raw[name]; ok {
 		if err := files.JSON(raw, &p.raw); err != nil {
 			return p, p.errorf("%w", err)

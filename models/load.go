@@ -56,7 +56,7 @@ func loadKind[M any](dir string, kinds []string, load func(c config) (M, error))
 		return m, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(kinds, ", "))
 	}
 	if c.weights == nil {
-		w, err := openWeights(c.folder())
+		w, err := openWeights(c.dir)
 		if err != nil {
 			return m, err
 		}
@@ -83,8 +83,7 @@ var buffers = []string{"position_ids", "token_type_ids", "rotary_emb.inv_freq", 
 
 // load fills a model from the file of its tensors.
 func (l layout) load(c config, model any) error {
-	dir := c.folder()
-	names, rename := c.weights.Names(), l.rename
+	dir, names, rename := c.dir, c.weights.Names(), l.rename
 	if rename == nil {
 		rename = func(name string) string { return name }
 	}

@@ -35,10 +35,11 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 		s.propose = func(text []int32, n int) ([]proposal, error) { return lookup(text, g.NGram, n), nil }
 		return s, nil
 	}
-	d, err := &drafter{}, error(nil)
-	if d.reader, err = g.readDraft(h.texts); err != nil {
+	r, err := g.readDraft(h.texts)
+	if err != nil {
 		return nil, err
 	}
+	d := &drafter{reader: r}
 	if d.sampler, err = g.sampler(); err != nil {
 		return nil, err
 	}
