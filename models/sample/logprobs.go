@@ -18,11 +18,12 @@ func LogProbs(logits []float32, id int32, n int) (float64, []LogProb) {
 		sum += math.Exp(float64(x) - top)
 	}
 	norm := top + math.Log(sum)
+	of := float64(logits[id]) - norm
+	if n <= 0 {
+		return of, nil
+	}
 	var best []LogProb
 	for t, x := range logits {
-		if n <= 0 {
-			break
-		}
 		p := float64(x) - norm
 		if len(best) == n && p <= best[n-1].LogProb {
 			continue
@@ -33,5 +34,5 @@ func LogProbs(logits []float32, id int32, n int) (float64, []LogProb) {
 		}
 		best = slices.Insert(best, at, LogProb{int32(t), p})[:min(n, len(best)+1)]
 	}
-	return float64(logits[id]) - norm, best
+	return of, best
 }
