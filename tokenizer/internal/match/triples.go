@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// triples matches digitTriples: the digits of a number in threes, counted from its end. A number that goes on with a letter
-// has no match. The expression itself looks ahead to the number's end from each digit.
+// triples matches digitTriples: the digits of a number in threes, counted from its end. A number before a letter has
+// no match. The expression itself looks ahead to the number's end from each digit.
 type triples struct{}
 
 func (triples) Each(s string, found func(lo, hi int)) error {

@@ -126,9 +126,6 @@ func setSizes(c *op.Call, rs []resampling) {
 		}
 		return
 	}
-	for i := range rs {
-		rs[i].sized = true
-	}
 	sizes := c.Ints(3)
 	if len(sizes) != len(rs) {
 		c.Fail("sizes are %v, want %d", sizes, len(rs))
@@ -139,7 +136,7 @@ func setSizes(c *op.Call, rs []resampling) {
 		common = 0
 	}
 	for i := range rs {
-		rs[i].to, rs[i].scale = sizes[i], float64(sizes[i])/float64(rs[i].from)
+		rs[i].sized, rs[i].to, rs[i].scale = true, sizes[i], float64(sizes[i])/float64(rs[i].from)
 		switch policy {
 		case "not_larger":
 			common = min(common, rs[i].scale)
