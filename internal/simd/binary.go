@@ -9,6 +9,8 @@ import (
 // of type parameters.
 
 // commute returns the modes of a commutative operation.
+//
+//go:noinline
 func commute(vv, vs Binary) Modes {
 	return Modes{vv, vs, func(dst, x, y unsafe.Pointer, n int) { vs(dst, y, x, n) }}
 }

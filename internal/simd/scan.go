@@ -30,6 +30,9 @@ func scans[T number](size int) map[ir.Op]scan {
 	}
 }
 
+// scanBy returns the scan of an operation. Inlined, its loops would be compiled for each operation.
+//
+//go:noinline
 func scanBy[T number](size int, chain func(dst, x []T, s T) T, four func(dst, x []T) (p, q, r, s T)) scan {
 	return func(combine *Modes) Scanner {
 		return func(dst, acc, x unsafe.Pointer, rows, n int) {
