@@ -111,6 +111,8 @@ func TestVariants(t *testing.T) {
 		{"GridSample", 20, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "cubic"}, &proto.Attr{Name: "padding_mode", Type: proto.AttrString, S: "border"}, attrInt("align_corners", 1)),
 			[]Value{op.Of(tensor.New([]float32{0, 0, 0, 1}, 1, 1, 1, 4)), op.Of(tensor.New([]float32{1.2, 0}, 1, 1, 1, 2))}, "float[1 1 1 1] [[[[1.1103]]]]"},
 		{"Resize", 13, nil, []Value{f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), f(), f(0.7)}, "float[7] [1 3 4 5 7 8 10]"},
+		{"Cast", 13, attrs(attrInt("to", int64(op.Int64))), []Value{s("9007199254740993", "-1.5", "1e3")}, "int64[3] [9007199254740993 -1 1000]"},
+		{"Cast", 13, attrs(attrInt("to", int64(op.Float))), []Value{s("1e400", "-1e400")}, "float[2] [inf -inf]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

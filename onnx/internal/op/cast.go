@@ -1,6 +1,8 @@
 package op
 
 import (
+	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -31,36 +33,47 @@ func convert(c *Call, v Value, to Elem) Value {
 
 // parseTexts reads numbers from strings.
 func parseTexts(c *Call, v Value, to Elem) Value {
-	if d := to.DType(); !to.Narrow() && !d.IsFloat() { // which float64 may not have
-		if x, ok := parseInts(v.Strings, strconv.ParseInt); ok {
-			return Known(convert(c, Of(tensor.New(x, v.Shape...)), to))
+	var x tensor.Tensor
+	switch d := to.DType(); {
+	case d.IsInt() && !to.Narrow() && d.IsSigned():
+		x = parseInts(c, v, to, strconv.ParseInt, -math.Ldexp(1, to.Bits()-1), math.Ldexp(1, to.Bits()-1))
+	case d.IsInt() && !to.Narrow():
+		x = parseInts(c, v, to, strconv.ParseUint, 0, math.Ldexp(1, to.Bits()))
+	default:
+		out := make([]float64, len(v.Strings))
+		for i, s := range v.Strings {
+			out[i] = parseFloat(c, s)
 		}
-		if x, ok := parseInts(v.Strings, strconv.ParseUint); ok {
-			return Known(convert(c, Of(tensor.New(x, v.Shape...)), to))
-		}
+		x = tensor.New(out, v.Shape...)
 	}
-	out := make([]float64, len(v.Strings))
-	for i, s := range v.Strings {
-		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err != nil {
-			c.Fail("%q is no number", s)
-		}
-		out[i] = x
-	}
-	return Known(convert(c, Of(tensor.New(out, v.Shape...)), to))
+	return Known(convert(c, Of(x), to))
 }
 
-// parseInts reads integers. ok is false if a text is no integer of the type.
-func parseInts[T int64 | uint64](texts []string, parse func(string, int, int) (T, error)) (out []T, ok bool) {
-	out = make([]T, len(texts))
-	for i, s := range texts {
-		x, err := parse(strings.TrimSpace(s), 10, 64)
+// parseInts reads integers from least up to limit, which float64 may not have. The fraction of a float is dropped.
+func parseInts[T int64 | uint64](c *Call, v Value, to Elem, parse func(string, int, int) (T, error), least, limit float64) tensor.Tensor {
+	out := make([]T, len(v.Strings))
+	for i, s := range v.Strings {
+		x, err := parse(strings.TrimSpace(s), 10, to.Bits())
+		if errors.Is(err, strconv.ErrSyntax) {
+			if f := math.Trunc(parseFloat(c, s)); f >= least && f < limit {
+				x, err = T(f), nil
+			}
+		}
 		if err != nil {
-			return nil, false
+			c.Fail("%q is not in the range of %v", s, to)
 		}
 		out[i] = x
 	}
-	return out, true
+	return tensor.New(out, v.Shape...)
+}
+
+// parseFloat reads a float, which is infinite beyond the range of float64.
+func parseFloat(c *Call, s string) float64 {
+	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		c.Fail("%q is no number", s)
+	}
+	return x
 }
 
 // formatTexts writes numbers as strings.
