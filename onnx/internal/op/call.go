@@ -315,10 +315,14 @@ func (c *Call) Graph(name string) *proto.Graph {
 
 // Elem returns an attribute that is a type of elements, or its default. Before version 6 it is a name.
 func (c *Call) Elem(name string, otherwise Elem) Elem {
-	e := Elem(c.Int(name, int(otherwise)))
 	if s := c.String(name, ""); s != "" {
-		e = Elem(slices.IndexFunc(elems[:], func(info elemInfo) bool { return strings.EqualFold(info.name, s) }))
+		i := slices.IndexFunc(elems[:], func(info elemInfo) bool { return strings.EqualFold(info.name, s) })
+		if i < 0 {
+			c.Fail("%s is %q, which is no type", name, s)
+		}
+		return Elem(i)
 	}
+	e := Elem(c.Int(name, int(otherwise)))
 	if !e.Valid() {
 		c.Fail("%s is %d, which is no type", name, int32(e))
 	}
