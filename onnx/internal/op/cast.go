@@ -31,6 +31,14 @@ func convert(c *Call, v Value, to Elem) Value {
 	return Of(v.Tensor.Cast(c.DType(to)))
 }
 
+// Floating returns x, or integers as float64.
+func Floating(x tensor.Tensor) tensor.Tensor {
+	if x.DType().IsFloat() {
+		return x
+	}
+	return x.Cast(tensor.Float64)
+}
+
 // parseTexts reads numbers from strings.
 func parseTexts(c *Call, v Value, to Elem) Value {
 	var x tensor.Tensor

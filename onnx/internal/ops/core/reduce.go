@@ -16,25 +16,17 @@ var Reductions = []op.Row{
 	op.New("Hardmax", softmaxOf(hardmax)),
 	op.New("LogSoftmax", softmaxOf(T.LogSoftmax)),
 	op.New("ReduceL1", reduce(func(x T, axes []int) T { return x.Abs().Sum(axes...) })),
-	op.New("ReduceL2", reduce(func(x T, axes []int) T { return floats(x, func(x T) T { return x.Square().Sum(axes...).Sqrt() }) })),
-	op.New("ReduceLogSum", reduce(func(x T, axes []int) T { return floats(x, func(x T) T { return x.Sum(axes...).Log() }) })),
-	op.New("ReduceLogSumExp", reduce(func(x T, axes []int) T { return floats(x, func(x T) T { return x.LogSumExp(axes...) }) })),
+	op.New("ReduceL2", reduce(func(x T, axes []int) T { return op.Floating(x).Square().Sum(axes...).Sqrt() })),
+	op.New("ReduceLogSum", reduce(func(x T, axes []int) T { return op.Floating(x).Sum(axes...).Log() })),
+	op.New("ReduceLogSumExp", reduce(func(x T, axes []int) T { return op.Floating(x).LogSumExp(axes...) })),
 	op.New("ReduceMax", reduce(func(x T, axes []int) T { return x.Max(axes...) })),
-	op.New("ReduceMean", reduce(func(x T, axes []int) T { return floats(x, func(x T) T { return x.Mean(axes...) }) })),
+	op.New("ReduceMean", reduce(func(x T, axes []int) T { return op.Floating(x).Mean(axes...) })),
 	op.New("ReduceMin", reduce(func(x T, axes []int) T { return x.Min(axes...) })),
 	op.New("ReduceProd", reduce(func(x T, axes []int) T { return x.Prod(axes...) })),
 	op.New("ReduceSum", reduce(func(x T, axes []int) T { return x.Sum(axes...) })),
 	op.New("ReduceSumSquare", reduce(func(x T, axes []int) T { return x.Square().Sum(axes...) })),
 	op.New("Softmax", softmaxOf(T.Softmax)),
 	op.New("TopK", op.Many(topK)),
-}
-
-// floats computes a function of floats for integers, which it rounds down.
-func floats(x T, f func(T) T) T {
-	if x.DType().IsFloat() {
-		return f(x)
-	}
-	return f(x.Cast(tensor.Float64))
 }
 
 // reduce makes a Func of a reduction over axes, which keep length 1. The result has the type of the

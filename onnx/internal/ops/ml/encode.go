@@ -41,11 +41,7 @@ func arrayFeatureExtractor(c *op.Call) T {
 
 func binarizer(c *op.Call) T {
 	x := c.Tensor(0)
-	d := x.DType()
-	if !d.IsFloat() { // the threshold may be no integer
-		x = x.Cast(tensor.Float64)
-	}
-	return x.Gt(c.Float("threshold", 0)).Cast(d)
+	return op.Floating(x).Gt(c.Float("threshold", 0)).Cast(x.DType()) // the threshold may be no integer
 }
 
 // featureVectorizer joins features to rows of floats, of as many columns as attribute inputdimensions says: the

@@ -61,11 +61,7 @@ func selu(c *op.Call) T {
 }
 
 func shrink(c *op.Call) T {
-	x, limit, bias := c.Tensor(0), c.Float("lambd", 0.5), c.Float("bias", 0)
-	d := x.DType()
-	if !d.IsFloat() { // the limit may be no integer
-		x = x.Cast(tensor.Float64)
-	}
+	x, limit, bias := op.Floating(c.Tensor(0)), c.Float("lambd", 0.5), c.Float("bias", 0) // which may be no integers
 	y := tensor.Where(x.Gt(limit), x.Sub(bias), tensor.ZerosLike(x))
-	return tensor.Where(x.Lt(-limit), x.Add(bias), y).Cast(d)
+	return tensor.Where(x.Lt(-limit), x.Add(bias), y).Cast(c.Tensor(0).DType())
 }
