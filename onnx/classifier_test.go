@@ -114,6 +114,9 @@ func TestFeatures(t *testing.T) {
 		want  string
 	}{
 		{"Binarizer", []*proto.Attr{{Name: "threshold", Type: proto.AttrFloat, F: 0.5}}, []op.Value{op.Of(tensor.New([]int64{0, 1}, 2))}, "int64[2] [0 1]"},
+		{"Normalizer", nil, []op.Value{f([]int{3, 2}, -4, 2, -4, -2, 0, 0)}, "float[3 2] [[-2 1] [ 2 1] [ 0 0]]"},
+		{"Normalizer", []*proto.Attr{{Name: "norm", Type: proto.AttrString, S: "L2"}}, []op.Value{op.Of(tensor.New([]float64{3e200, 4e200}, 2))}, "float[2] [0.6 0.8]"},
+		{"Normalizer", []*proto.Attr{{Name: "norm", Type: proto.AttrString, S: "L1"}}, []op.Value{op.Of(tensor.New([]int64{1, -3}, 2))}, "float[2] [0.25 -0.75]"},
 		{"FeatureVectorizer", []*proto.Attr{attrInts("inputdimensions", 1, 3)}, []op.Value{f([]int{1, 2}, 1, 2), f([]int{1, 2}, 3, 4)}, "float[1 4] [[1 3 4 0]]"},
 		{"FeatureVectorizer", []*proto.Attr{attrInts("inputdimensions", 2, 1)}, []op.Value{f([]int{2}, 1, 2), f([]int{1}, 3)}, "float[1 3] [[1 2 3]]"},
 		{"TreeEnsembleRegressor", append(stump(), attrInt("n_targets", 2), &proto.Attr{Name: "aggregate_function", Type: proto.AttrString, S: "MIN"},

@@ -94,20 +94,18 @@ func scaler(c *op.Call) T {
 	return x
 }
 
+// norms has the divisors of rows. MAX is the greatest element, as the standard says: a negative number in a row of
+// such.
+var norms = map[string]func(T) T{
+	"MAX": func(x T) T { return x.Max(-1) },
+	"L1":  func(x T) T { return x.NormP(1, -1) },
+	"L2":  func(x T) T { return x.NormP(2, -1) },
+}
+
 func normalizer(c *op.Call) T {
-	x := c.Tensor(0).Cast(tensor.Float32)
-	var n T
-	switch norm := c.String("norm", "MAX"); norm {
-	case "MAX":
-		n = x.Abs().Max(-1)
-	case "L1":
-		n = x.Abs().Sum(-1)
-	case "L2":
-		n = x.Square().Sum(-1).Sqrt()
-	default:
-		c.Fail("there is no norm %q", norm)
-	}
-	return x.Div(tensor.Where(n.Eq(0), tensor.OnesLike(n), n))
+	x := op.Floating(c.Tensor(0))
+	n := norms[c.Choice("norm", "MAX", "L1", "L2")](x)
+	return x.Div(tensor.Where(n.Eq(0), tensor.OnesLike(n), n)).Cast(tensor.Float32)
 }
 
 // oneHotEncoder has a column for each category.
