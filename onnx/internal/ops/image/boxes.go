@@ -10,22 +10,27 @@ import (
 // Boxes has the operators that choose boxes.
 var Boxes = []op.Row{op.New("NonMaxSuppression", nonMaxSuppression)}
 
-// A box has its corners.
-type box struct{ x0, y0, x1, y1 float64 }
+// A box has its corners, in float32 as the threshold: an overlap of 0.7 in float64 is more than 0.7 in float32.
+type box struct{ x0, y0, x1, y1 float32 }
 
-func boxOf(v []float64, center bool) box {
+func boxOf(list []float64, center bool) box {
+	var v [4]float32
+	for i := range v {
+		v[i] = float32(list[i])
+	}
 	if center {
 		return box{v[0] - v[2]/2, v[1] - v[3]/2, v[0] + v[2]/2, v[1] + v[3]/2}
 	}
 	return box{min(v[1], v[3]), min(v[0], v[2]), max(v[1], v[3]), max(v[0], v[2])}
 }
 
-func (b box) area() float64 { return (b.x1 - b.x0) * (b.y1 - b.y0) }
+// area is rounded, as products below: a fused multiply-add would not be.
+func (b box) area() float32 { return float32((b.x1 - b.x0) * (b.y1 - b.y0)) }
 
 // overlap returns the share of the union of two boxes that both have.
-func (b box) overlap(o box) float64 {
+func (b box) overlap(o box) float32 {
 	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
-	union := b.area() + o.area() - w*h
+	union := b.area() + o.area() - float32(w*h)
 	if w <= 0 || h <= 0 || b.area() <= 0 || o.area() <= 0 || union <= 0 {
 		return 0
 	}
@@ -72,7 +77,7 @@ func nonMaxSuppression(c *op.Call) []op.Value {
 				if len(chosen) == most {
 					break
 				}
-				if !slices.ContainsFunc(chosen, func(j int) bool { return all[i].overlap(all[j]) > limit }) {
+				if !slices.ContainsFunc(chosen, func(j int) bool { return float64(all[i].overlap(all[j])) > limit }) {
 					chosen = append(chosen, i)
 					out = append(out, b, class, i)
 				}
