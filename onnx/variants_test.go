@@ -114,6 +114,8 @@ func TestVariants(t *testing.T) {
 		{"Cast", 13, attrs(attrInt("to", int64(op.Int64))), []Value{s("9007199254740993", "-1.5", "1e3")}, "int64[3] [9007199254740993 -1 1000]"},
 		{"Cast", 13, attrs(attrInt("to", int64(op.Float))), []Value{s("1e400", "-1e400")}, "float[2] [inf -inf]"},
 		{"NonMaxSuppression", 11, nil, []Value{op.Of(tensor.New([]float32{0, 0, 10, 1, 0, 0, 7, 1}, 1, 2, 4)), op.Of(tensor.New([]float32{2, 1}, 1, 1, 2)), i(2), f(0.7)}, "int64[2 3] [[0 0 0] [0 0 1]]"},
+		{"Range", 27, nil, []Value{scalar(i(1 << 62)), scalar(i(1<<62 + 3)), scalar(i(2))}, "int64[2] [4611686018427387904 4611686018427387906]"},
+		{"Range", 27, nil, []Value{scalar(i(math.MaxInt64)), scalar(i(math.MinInt64)), scalar(i(math.MinInt64))}, "int64[2] [9223372036854775807 -1]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

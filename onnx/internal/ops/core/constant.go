@@ -81,9 +81,24 @@ func ranges(c *op.Call) T {
 		c.Fail("delta is 0")
 	}
 	n := math.Max(math.Ceil((limit-start)/delta), 0)
+	if !d.IsFloat() {
+		n = float64(steps(c.ScalarInt(0), c.ScalarInt(1), c.ScalarInt(2)))
+	}
 	if !(n <= 1<<40) {
 		c.Fail("a range from %g to %g by %g", start, limit, delta)
 	}
 	at := tensor.Arange(int(n)).Cast(tensor.Int64).Cast(d)
 	return at.Mul(c.Tensor(2).Reshape()).Add(c.Tensor(0).Reshape())
+}
+
+// steps is the number of integers from start on that are delta apart, before limit.
+func steps(start, limit, delta int) uint64 {
+	step := uint64(delta)
+	if delta < 0 {
+		start, limit, step = limit, start, -step
+	}
+	if start >= limit {
+		return 0
+	}
+	return (uint64(limit)-uint64(start)-1)/step + 1
 }
