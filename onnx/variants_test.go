@@ -116,6 +116,7 @@ func TestVariants(t *testing.T) {
 		{"NonMaxSuppression", 11, nil, []Value{op.Of(tensor.New([]float32{0, 0, 10, 1, 0, 0, 7, 1}, 1, 2, 4)), op.Of(tensor.New([]float32{2, 1}, 1, 1, 2)), i(2), f(0.7)}, "int64[2 3] [[0 0 0] [0 0 1]]"},
 		{"Range", 27, nil, []Value{scalar(i(1 << 62)), scalar(i(1<<62 + 3)), scalar(i(2))}, "int64[2] [4611686018427387904 4611686018427387906]"},
 		{"Range", 27, nil, []Value{scalar(i(math.MaxInt64)), scalar(i(math.MinInt64)), scalar(i(math.MinInt64))}, "int64[2] [9223372036854775807 -1]"},
+		{"ScatterND", 18, nil, []Value{f(1, 2), op.Of(tensor.ZerosOf(tensor.Int64, 1, 0)), op.Of(tensor.New([]float32{5, 6}, 1, 2))}, "float[2] [5 6]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

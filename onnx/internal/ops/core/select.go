@@ -138,7 +138,7 @@ func scatterND(c *op.Call) T {
 	if x.Len() == 0 || index.Len() == 0 && n > 0 {
 		return x
 	}
-	index = index.Reshape(-1, n)
+	index = index.Reshape(product(index.Shape()[:index.Rank()-1]), n)
 	at := tensor.ZerosOf(tensor.Int64, index.Dim(0))
 	inside := tensor.OnesOf(tensor.Bool, index.Dim(0))
 	for a := range n {
