@@ -117,6 +117,8 @@ func TestVariants(t *testing.T) {
 		{"Range", 27, nil, []Value{scalar(i(1 << 62)), scalar(i(1<<62 + 3)), scalar(i(2))}, "int64[2] [4611686018427387904 4611686018427387906]"},
 		{"Range", 27, nil, []Value{scalar(i(math.MaxInt64)), scalar(i(math.MinInt64)), scalar(i(math.MinInt64))}, "int64[2] [9223372036854775807 -1]"},
 		{"ScatterND", 18, nil, []Value{f(1, 2), op.Of(tensor.ZerosOf(tensor.Int64, 1, 0)), op.Of(tensor.New([]float32{5, 6}, 1, 2))}, "float[2] [5 6]"},
+		{"QuantizeLinear", 23, attrs(attrInt("output_dtype", 0)), []Value{f(2), scalar(f(1))}, "uint8[1] [2]"},
+		{"QuantizeLinear", 23, nil, []Value{op.Of(tensor.New([]int32{7}, 1)), scalar(op.Of(tensor.New([]int32{2}, 1)))}, "uint8[1] [4]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

@@ -53,22 +53,20 @@ func spread(c *op.Call, v, x T) T {
 // quantize has the type of its zeros, of output_dtype, or uint8.
 func quantize(c *op.Call) []op.Value {
 	x := c.Tensor(0)
-	to := c.Elem("output_dtype", op.Uint8)
-	if c.Int("output_dtype", 0) == 0 {
-		to = op.Uint8
-	}
+	to := op.Uint8
 	if c.Has(2) {
 		to = c.In[2].Elem
+	} else if c.Int("output_dtype", 0) != 0 {
+		to = c.Elem("output_dtype", to)
 	}
 	scale := spread(c, c.Tensor(1), x)
+	d := tensor.Float32
 	if e := c.Int("precision", 0); e != 0 {
-		d := c.DType(op.Elem(e))
-		x, scale = x.Cast(d), scale.Cast(d)
+		d = c.DType(op.Elem(e))
+	} else if x.DType() == scale.DType() && x.DType().IsFloat() {
+		d = x.DType()
 	}
-	if !x.DType().IsFloat() {
-		x = x.Cast(scale.DType())
-	}
-	y := x.Div(scale.Cast(x.DType())).Cast(tensor.Float32)
+	y := x.Cast(d).Div(scale.Cast(d)).Cast(tensor.Float32)
 	limits, integer := ranges[to]
 	if !integer {
 		return []op.Value{op.Narrow(c, op.Of(y), to, c.Bool("saturate", true))}
