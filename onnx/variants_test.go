@@ -30,6 +30,7 @@ func TestVariants(t *testing.T) {
 	cube := func(n int, v ...float32) Value { return op.Of(tensor.New(v, n, 1, 1)) }
 	matrix := func(v ...float32) Value { return op.Of(tensor.New(v, 2, 2)) }
 	s := func(v ...string) Value { return op.Texts(v, len(v)) }
+	half := func(v ...float32) Value { return op.Of(f(v...).Tensor.Cast(tensor.Float16)) }
 	for _, c := range []struct {
 		op    string
 		opset int64
@@ -119,6 +120,7 @@ func TestVariants(t *testing.T) {
 		{"ScatterND", 18, nil, []Value{f(1, 2), op.Of(tensor.ZerosOf(tensor.Int64, 1, 0)), op.Of(tensor.New([]float32{5, 6}, 1, 2))}, "float[2] [5 6]"},
 		{"QuantizeLinear", 23, attrs(attrInt("output_dtype", 0)), []Value{f(2), scalar(f(1))}, "uint8[1] [2]"},
 		{"QuantizeLinear", 23, nil, []Value{op.Of(tensor.New([]int32{7}, 1)), scalar(op.Of(tensor.New([]int32{2}, 1)))}, "uint8[1] [4]"},
+		{"RMSNormalization", 23, nil, []Value{half(1, 1), f(2, 3)}, "float[2] [2.0000 3.0000]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

@@ -92,7 +92,8 @@ func rmsNorm(c *op.Call) T {
 	x := c.Tensor(0)
 	wide := stash(c, x)
 	y := wide.Mul(wide.Square().Mean(trailing(c, x)...).Add(c.Float("epsilon", 1e-5)).Rsqrt())
-	return y.Cast(x.DType()).Mul(c.Tensor(1))
+	scale := c.Tensor(1)
+	return y.Cast(x.DType()).Cast(scale.DType()).Mul(scale) // of the scale's type
 }
 
 func instanceNorm(c *op.Call) T {
