@@ -97,3 +97,26 @@ func TestNormsOfHalves(t *testing.T) {
 		}
 	}
 }
+
+// A rate of training may be of another type than parameters.
+func TestRateOfOtherType(t *testing.T) {
+	const domain = "ai.onnx.preview.training"
+	v := func(x float64) tensor.Tensor { return tensor.New([]float64{x}) }
+	in := map[string]tensor.Tensor{"r": tensor.Scalar(0.5).Cast(tensor.Float32), "t": tensor.Scalar(1).Cast(tensor.Int64), "x": v(4), "g": v(2), "v": v(1)}
+	for name, want := range map[string]float64{"Adagrad": 3.5527866, "Momentum": 3} {
+		n := &proto.Node{Op: name, Domain: domain, Inputs: []string{"r", "t", "x", "g", "v"}, Outputs: []string{"y", "h"}, Attrs: []*proto.Attr{
+			{Name: "beta", Type: proto.AttrFloat, F: 1}, {Name: "mode", Type: proto.AttrString, S: "standard"}}}
+		m := sketch{domain: domain, nodes: []*proto.Node{n}, outputs: []*proto.ValueInfo{{Name: "y"}}}
+		for _, name := range n.Inputs {
+			m.inputs = append(m.inputs, &proto.ValueInfo{Name: name})
+		}
+		out, err := m.model(t).Run(t.Context(), in)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if ok, err := tensor.AllClose(out["y"], v(want), 1e-6, 0); err != nil || !ok {
+			t.Errorf("%s: %v, %v, want %g", name, out["y"], err, want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func update(states int, f func(c *op.Call, rate, count, x, g T, state []T) []T) 
 			if l2 := c.Float("norm_coefficient", 0); l2 != 0 {
 				g = g.Add(x.Mul(l2))
 			}
-			for k, t := range f(c, c.Tensor(0).Reshape(), c.Tensor(1).Reshape().Cast(x.DType()), x, g, state) {
+			for k, t := range f(c, c.Tensor(0).Reshape().Cast(x.DType()), c.Tensor(1).Reshape().Cast(x.DType()), x, g, state) {
 				out[k*n+i] = t
 			}
 		}
