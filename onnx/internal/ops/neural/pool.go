@@ -113,13 +113,15 @@ func maxPool(c *op.Call) []T {
 	if c.Bool("storage_order", false) { // by columns
 		at = at.Reshape(reversed(spatial)...).Permute(backward(n)...)
 	}
-	places := w.unfold(c, at.Cast(tensor.Int64).Reshape(append([]int{1, 1}, spatial...)...), 0)
+	beyond := product(spatial)
+	places := w.unfold(c, at.Cast(tensor.Int64).Reshape(append([]int{1, 1}, spatial...)...), beyond)
 	flat := func(t T) T { return t.Reshape(append(slices.Clone(t.Shape()[:2+n]), -1)...) }
 	best := flat(v).ArgMax(-1).Unsqueeze(-1) // [batch channels counts… 1]
 	f := flat(places)
 	places = f.Expand(append(slices.Clone(best.Shape()[:2+n]), f.Dim(-1))...)
 	at = places.TakeAlong(-1, best).Squeeze(-1)
-	image := tensor.Arange(x.Dim(0) * x.Dim(1)).Cast(tensor.Int64).Mul(product(spatial))
+	at = tensor.Where(at.Eq(beyond), f.Min(-1).Squeeze(-1), at) // all elements equal the padding: the first one
+	image := tensor.Arange(x.Dim(0) * x.Dim(1)).Cast(tensor.Int64).Mul(beyond)
 	return []T{y, at.Add(image.Reshape(append([]int{x.Dim(0), x.Dim(1)}, slices.Repeat([]int{1}, n)...)...))}
 }
 
