@@ -206,6 +206,7 @@ func TestMalformedCalls(t *testing.T) {
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Uint8))}, []Value{op.Texts([]string{"-1"}, 1)}, `"-1" is not in the range of uint8`},
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Int32))}, []Value{op.Texts([]string{"NaN"}, 1)}, `"NaN" is not in the range of int32`},
 		{"Cast", []*proto.Attr{{Name: "to", Type: proto.AttrString, S: "INT23"}}, []Value{f(1)}, `to is "INT23", which is no type`},
+		{"RegexFullMatch", []*proto.Attr{{Name: "pattern", Type: proto.AttrString, S: "a)|(b"}}, []Value{op.Texts([]string{"b"}, 1)}, "unexpected )"},
 		{"Bernoulli", nil, nil, "input 0 is missing"},
 		{"DepthToSpace", []*proto.Attr{attrInt("blocksize", 1<<40)}, []Value{f(1, 4, 2, 2)}, "a blocksize of 1099511627776"},
 		{"Split", []*proto.Attr{attrInt("num_outputs", 1<<20)}, []Value{f(4)}, "num_outputs is 1048576"},

@@ -122,6 +122,7 @@ func TestVariants(t *testing.T) {
 		{"QuantizeLinear", 23, nil, []Value{op.Of(tensor.New([]int32{7}, 1)), scalar(op.Of(tensor.New([]int32{2}, 1)))}, "uint8[1] [4]"},
 		{"RMSNormalization", 23, nil, []Value{half(1, 1), f(2, 3)}, "float[2] [2.0000 3.0000]"},
 		{"MaxPool", 12, attrs(attrInts("kernel_shape", 1, 2), attrInts("pads", 0, 1, 0, 0)), []Value{op.Of(tensor.New([]uint8{0, 0}, 1, 1, 2, 1))}, "uint8[1 1 2 1] [[[[0] [0]]]] | int64[1 1 2 1] [[[[0] [1]]]]"},
+		{"RegexFullMatch", 20, attrs(&proto.Attr{Name: "pattern", Type: proto.AttrString, S: `a|\Qa.b`}), []Value{s("a.b", "a", "axb", "a.b.")}, "bool[4] [true true false false]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

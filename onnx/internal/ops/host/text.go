@@ -27,16 +27,18 @@ func texts(c *op.Call, i int) op.Value {
 	return v
 }
 
-// regexFullMatch matches whole strings by RE2's syntax, which is Go's.
+// regexFullMatch matches whole strings by RE2's syntax, which is Go's: the leftmost longest match is the string.
 func regexFullMatch(c *op.Call) []op.Value {
 	v := texts(c, 0)
-	re, err := regexp.Compile(`\A(?:` + c.String("pattern", "") + `)\z`)
+	re, err := regexp.Compile(c.String("pattern", ""))
 	if err != nil {
 		c.Fail("%v", err)
 	}
+	re.Longest()
 	out := make([]bool, len(v.Strings))
 	for i, s := range v.Strings {
-		out[i] = re.MatchString(s)
+		at := re.FindStringIndex(s)
+		out[i] = at != nil && at[0] == 0 && at[1] == len(s)
 	}
 	return []op.Value{op.Known(op.Of(tensor.New(out, len(out)).Reshape(v.Shape...)))}
 }
