@@ -123,6 +123,7 @@ func TestVariants(t *testing.T) {
 		{"RMSNormalization", 23, nil, []Value{half(1, 1), f(2, 3)}, "float[2] [2.0000 3.0000]"},
 		{"MaxPool", 12, attrs(attrInts("kernel_shape", 1, 2), attrInts("pads", 0, 1, 0, 0)), []Value{op.Of(tensor.New([]uint8{0, 0}, 1, 1, 2, 1))}, "uint8[1 1 2 1] [[[[0] [0]]]] | int64[1 1 2 1] [[[[0] [1]]]]"},
 		{"RegexFullMatch", 20, attrs(&proto.Attr{Name: "pattern", Type: proto.AttrString, S: `a|\Qa.b`}), []Value{s("a.b", "a", "axb", "a.b.")}, "bool[4] [true true false false]"},
+		{"StringSplit", 20, nil, []Value{s("a\u3000b\u00a0c ")}, `string[1 3] ["a" "b" "c"] | int64[1] [3]`},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
@@ -136,14 +137,13 @@ func stringSplit(c *op.Call) []op.Value {
 
 // fields is strings.Fields of at most most cuts, any number if it is negative.
 func fields(s string, most int) (list []string) {
-	const space = " \t\n\v\f\r"
-	for s = strings.Trim(s, space); s != ""; {
-		i := strings.IndexAny(s, space)
+	for s = strings.TrimSpace(s); s != ""; {
+		i := strings.IndexFunc(s, unicode.IsSpace)
 		if i < 0 || most >= 0 && len(list) == most {
 			return append(list, s)
 		}
 		list = append(list, s[:i])
-		s = strings.TrimLeft(s[i:], space)
+		s = strings.TrimLeftFunc(s[i:], unicode.IsSpace)
 	}
 	return list
 }
