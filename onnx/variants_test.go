@@ -124,6 +124,8 @@ func TestVariants(t *testing.T) {
 		{"MaxPool", 12, attrs(attrInts("kernel_shape", 1, 2), attrInts("pads", 0, 1, 0, 0)), []Value{op.Of(tensor.New([]uint8{0, 0}, 1, 1, 2, 1))}, "uint8[1 1 2 1] [[[[0] [0]]]] | int64[1 1 2 1] [[[[0] [1]]]]"},
 		{"RegexFullMatch", 20, attrs(&proto.Attr{Name: "pattern", Type: proto.AttrString, S: `a|\Qa.b`}), []Value{s("a.b", "a", "axb", "a.b.")}, "bool[4] [true true false false]"},
 		{"StringSplit", 20, nil, []Value{s("a\u3000b\u00a0c ")}, `string[1 3] ["a" "b" "c"] | int64[1] [3]`},
+		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E2M3))), []Value{f(0.3, 25, -0.06, -7.4)}, "float6e2m3[4] [0.25 7.50 -0.00 -7.50]"},
+		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

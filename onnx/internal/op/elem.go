@@ -37,6 +37,8 @@ const (
 	Float8E8M0
 	Uint2
 	Int2
+	Float6E2M3
+	Float6E3M2
 	numElems
 )
 
@@ -76,6 +78,8 @@ var elems = [numElems]elemInfo{
 	Float8E8M0:     {"float8e8m0", tensor.Float32, 8},
 	Uint2:          {"uint2", tensor.Uint8, 2},
 	Int2:           {"int2", tensor.Int8, 2},
+	Float6E2M3:     {"float6e2m3", tensor.Float32, 6},
+	Float6E3M2:     {"float6e3m2", tensor.Float32, 6},
 }
 
 // Valid reports whether e is one of the constants.

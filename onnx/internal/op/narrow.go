@@ -8,10 +8,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Narrow types are storage: integers of 2 and 4 bits are held as int8 or uint8, floats of 4 and 8 bits
+// Narrow types are storage: integers of 2 and 4 bits are held as int8 or uint8, floats of 4, 6 and 8 bits
 // as float32.
 
-// A miniFloat is a format of floats of 4 or 8 bits.
+// A miniFloat is a format of floats of 4, 6 or 8 bits.
 type miniFloat struct {
 	exponent, mantissa int // bits
 	bias               int
@@ -28,6 +28,8 @@ var miniFloats = map[Elem]miniFloat{
 	Float8E5M2:     {exponent: 5, mantissa: 2, bias: 15, signed: true, inf: true},
 	Float8E5M2FNUZ: {exponent: 5, mantissa: 2, bias: 16, signed: true, zeroNaN: true},
 	Float4E2M1:     {exponent: 2, mantissa: 1, bias: 1, signed: true},
+	Float6E2M3:     {exponent: 2, mantissa: 3, bias: 1, signed: true},
+	Float6E3M2:     {exponent: 3, mantissa: 2, bias: 3, signed: true},
 	Float8E8M0:     {exponent: 8, bias: 127, nan: true},
 }
 
@@ -59,11 +61,18 @@ func (f miniFloat) value(code uint8) float32 {
 	return float32(x)
 }
 
-// unpack returns the values of n elements of a narrow type as a tensor. Several in a byte begin at
-// its lowest bits.
+// unpack returns the values of n elements of a narrow type as a tensor. They follow each other from the lowest
+// bits of a byte on; an element of 6 bits may be in two bytes.
 func unpack(e Elem, b []byte, n int, dims []int) tensor.Tensor {
 	bits := e.Bits()
-	code := func(i int) uint8 { return b[i*bits/8] >> (i * bits % 8) & (1<<bits - 1) }
+	code := func(i int) uint8 {
+		at, from := i*bits/8, i*bits%8
+		w := uint16(b[at])
+		if from+bits > 8 {
+			w |= uint16(b[at+1]) << 8
+		}
+		return uint8(w>>from) & (1<<bits - 1)
+	}
 	switch e.DType() {
 	case tensor.Float32:
 		out := make([]float32, n)
@@ -114,7 +123,10 @@ func Pack(e Elem, d tensor.DType, b []byte) []byte {
 			}
 			code = codes[key]
 		}
-		out[i*bits/8] |= code & (1<<bits - 1) << (i * bits % 8)
+		at, w := i*bits/8, uint16(code&(1<<bits-1))<<(i*bits%8)
+		if out[at] |= byte(w); w>>8 != 0 {
+			out[at+1] |= byte(w >> 8)
+		}
 	}
 	return out
 }
