@@ -149,27 +149,3 @@ func meanVariance(c *op.Call) T {
 	d = d.Sub(d.Mean(axes...))
 	return d.Div(d.Square().Mean(axes...).Sqrt().Add(1e-9)).Cast(x.DType())
 }
-
-// dropout drops elements in training mode alone, which is an input since version 12.
-func dropout(c *op.Call) []T {
-	x, ratio := c.Tensor(0), 0.5
-	if c.Has(1) {
-		ratio = c.Scalar(1)
-	}
-	if !(ratio >= 0 && ratio <= 1) {
-		c.Fail("ratio is %v, want 0 to 1", ratio)
-	}
-	if training := c.Has(2) && c.Ints(2)[0] != 0; !training || ratio == 0 {
-		mask := tensor.OnesOf(tensor.Bool, x.Shape()...)
-		if c.Opset < 10 {
-			mask = mask.Cast(x.DType())
-		}
-		return []T{x, mask}
-	}
-	rng := c.Runner.RNG()
-	if a := c.Attr("seed"); a != nil {
-		rng = tensor.NewRNG(uint64(a.I))
-	}
-	keep := rng.Uniform(x.Shape()...).Ge(ratio)
-	return []T{tensor.Where(keep, x.Div(1-ratio), tensor.ZerosLike(x)), keep}
-}
