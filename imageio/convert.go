@@ -85,6 +85,10 @@ func isGray(c color.Color) bool {
 
 // readRow fills row with row y of an image, counted from its top.
 func readRow(row *image.NRGBA, m image.Image, y int) {
+	if p, ok := m.(*photo); ok {
+		p.row(row.Pix, y)
+		return
+	}
 	b := m.Bounds()
 	min := b.Min.Add(image.Pt(0, y))
 	if n, ok := m.(*image.NRGBA); ok {

@@ -13,7 +13,8 @@
 //
 // # Formats
 //
-// PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Samples of 16 bits lose their
+// PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Colors of JPEG and WebP are made of
+// luma and chroma as libjpeg and libwebp do. Samples of 16 bits lose their
 // lower 8. Only the first frame of a GIF is read; the rest of an image that it does not fill is
 // transparent. Writing a GIF is exact if the image is gray or has at most 256 colors. JPEG is
 // written with quality 90.

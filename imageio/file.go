@@ -88,6 +88,9 @@ func decode(r io.Reader, size int64, channels int) (tensor.Tensor, error) {
 		draw.Draw(canvas, m.Bounds(), m, m.Bounds().Min, draw.Src)
 		m = canvas
 	}
+	if f.colors != nil {
+		m = f.colors.photo(m)
+	}
 	upright := orientation(1)
 	if f.exif != nil {
 		upright = orientationOf(f.exif(file))

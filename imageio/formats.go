@@ -28,6 +28,7 @@ type format struct {
 	encode func(io.Writer, image.Image) error // nil if there is no encoder
 	refuse func(file []byte) error            // an error for files that the decoder would read wrongly; may be nil
 	exif   func(file []byte) []byte           // returns the EXIF data, nil for none
+	colors *colorModel                        // of images with chroma; may be nil
 	pixel  int                                // most bytes that the decoder takes for a pixel
 	fixed  int                                // most bytes that it takes besides
 	dense  int                                // most pixels that a byte of a file holds, 0 if it is not bounded
@@ -39,7 +40,7 @@ var formats = []format{
 		exif: exifOfPNG, pixel: 16, fixed: 1 << 20, dense: 8 * 1032}, // an interlaced image is decoded twice; deflate
 	{name: "JPEG", magic: []string{"\xff\xd8"}, ends: []string{".jpg", ".jpeg"},
 		config: jpeg.DecodeConfig, decode: jpeg.Decode, encode: encodeJPEG,
-		exif: exifOfJPEG, pixel: 8, fixed: 1 << 20, dense: 1024}, // CMYK: as YCbCr, black and the result; a bit for 64 samples
+		exif: exifOfJPEG, colors: jpegColors, pixel: 8, fixed: 1 << 20, dense: 1024}, // CMYK: as YCbCr, black and the result; a bit for 64 samples
 	{name: "GIF", magic: []string{"GIF87a", "GIF89a"}, ends: []string{".gif"},
 		config: gif.DecodeConfig, decode: gif.Decode, encode: encodeGIF,
 		pixel: 6, fixed: 1 << 20}, // two frames of indices and the whole image
@@ -51,7 +52,7 @@ var formats = []format{
 		exif: func(file []byte) []byte { return file }, pixel: 24, fixed: 64 << 20}, // tiles of up to 1024 × 1024 pixels of any image
 	{name: "WebP", magic: []string{"RIFF????WEBPVP8"}, ends: []string{".webp"}, alpha: true,
 		config: webp.DecodeConfig, decode: webp.Decode, refuse: refuseWebP,
-		exif: exifOfWebP, pixel: 16, fixed: 128 << 20}, // tables of up to 2^15 groups of prefix codes
+		exif: exifOfWebP, colors: webpColors, pixel: 16, fixed: 128 << 20}, // tables of up to 2^15 groups of prefix codes
 }
 
 // progressivePixel is the additional memory of a progressive JPEG for each pixel: 4 components

@@ -189,6 +189,40 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Pixels of WebP are libwebp's, and pixels of JPEG libjpeg's but for the rounding of Go's inverse cosine transform.
+// Pillow decoded the files.
+func TestPhotos(t *testing.T) {
+	for _, tt := range []struct {
+		what, file, pixels string
+		channels           int
+		most               float64 // difference
+	}{
+		{"WebP", "UklGRlgAAABXRUJQVlA4IEwAAACwAQCdASoHAAUABABoJbACdAD0LhcAAP5mGHb3SUY3Z259rtGx+WmbVWtN6oRD0q/w7+DjGVqwN0fc7cpH44PyfiD4hgX4nfk39VAA",
+			"d6HlbpbYe57fj7bwg7LfhbP/ACDLeJi/bo+0eJe4ka7Lm7rQkq3mGCuxp7innq+apbmcws6xvLWcwra8g3u5tqmJqKF6q695wcWPxcSVyLSir32ZzJmR0KiWuqeDk5psfKV6jZB/rEBg", 3, 0},
+		{"WebP with alpha", "UklGRpYAAABXRUJQVlA4WAoAAAAQAAAABgAABAAAQUxQSCQAAAAA2pZCAr88gbNaRWhuYZ1qmPs+B/irIXtPsCUUXjGVf870HHdWUDggTAAAALABAJ0BKgcABQAEAGglsAJ0APQuFwAA/mYYdvdJRjdnbn2u0bH5aZtVa03qhEPSr/Dv4OMZWrA3R9ztykfVh+8uJrciv/E78m/qoAA=",
+			"d6Hl2m6W2JZ7nt9Cj7bwAoGz37+EtP88ACHLgXiYv7Nuj7RaeJe4RZGuy2ibutBukq3mYRgrsZ2nuKdqnq+amKW5nPvCzrE+u7acB8K2vPiDe7mrtqmJIaihenurr3lPwcWPsMXElSXItKIUr32ZXsyZkTHQqJaVuqeDf5OabM58pXr0jZB/HKxAYHc=", 4, 0},
+		{"JPEG, 2 × 2", "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAAFAAcDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAT/xAAgEAACAQEJAAAAAAAAAAAAAAAAAQMCBAUREhMUIkHR/8QAFQEBAQAAAAAAAAAAAAAAAAAAAwX/xAAbEQACAgMBAAAAAAAAAAAAAAABAgMRAASBBf/aAAwDAQACEQMRAD8ArvbQ2Elnkhz0VYN8mu14ABF2p4hSOR05b83R15kcyIDTVyhn/9k=",
+			"WqXPbKPbeoncprr/a6//Yav/BCjGaKKueKK6hoq6p7Lwbqrpa6j7Hy6lnbeIrLuUuaqX0MzBo8vCsNHYiWyYt653wbGAxaeBybmYo7uXvMCvtWx/0KKVzqKXxZiTrZSNhZGDnImLrzZh", 3, 3},
+		{"JPEG, 2 × 1", "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAAFAAcDASEAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAT/xAAgEAABAwIHAAAAAAAAAAAAAAABAAIDBAUREhMUIkHR/8QAFQEBAQAAAAAAAAAAAAAAAAAABAX/xAAfEQABAwQDAQAAAAAAAAAAAAABAhExAAMEBSFhcdH/2gAMAwEAAhEDEQA/AK7tobCSnkhzsdgTyI7HiJdjZZNhJSFTzA+VRw9TbyUEuzFvYLz3X//Z",
+			"hIrsd5zjSKi+dd3meLTYf6X2BCq7YZT/Zpz/WZnjj7v/l5L2mYv/FyfcksFzp8RyubVc8sl3/a1w/7SPnW1jlLuOob6QqLWHwb6TvbCN1bakqHJ/85GQ55aSyZeOqpeIiZF5qIZ9xS5P", 3, 3},
+	} {
+		var file bytes.Buffer
+		if err := base64File(tt.file)(&file); err != nil {
+			t.Fatal(err)
+		}
+		want, err := base64.StdEncoding.DecodeString(tt.pixels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := imageio.Decode(&file, 0)
+		if err != nil || fmt.Sprint(x.Shape()) != fmt.Sprint([]int{5, 7, tt.channels}) {
+			t.Errorf("%s: Decode = %v, %v", tt.what, x.Shape(), err)
+		} else if d := difference(x, tensor.New(want, x.Shape()...)); d > tt.most {
+			t.Errorf("%s: pixels differ by %v, want at most %v", tt.what, d, tt.most)
+		}
+	}
+}
+
 func base64File(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		b, err := base64.StdEncoding.DecodeString(text)
