@@ -213,29 +213,35 @@ func joinOf(s *pyvalue.Run, a *pyvalue.Args) any {
 func batchOf(s *pyvalue.Run, a *pyvalue.Args) any {
 	n := s.ToInt(a.Pos[0])
 	var items func() (any, bool)
+	var row []any
 	return &pyvalue.Generator{Name: "generator", Next: func() (any, bool) {
 		if items == nil {
 			items = s.Iterate(a.Self)
 		}
-		var row []any
-		for int64(len(row)) != n || n == 0 && row == nil {
+		for {
 			v, ok := items()
 			if !ok {
 				break
 			}
 			s.Alloc(32)
+			full := row
+			if int64(len(row)) == n { // before the first item too, if n is 0
+				row = []any{v}
+				return pyvalue.NewList(full), true
+			}
 			row = append(row, v)
 		}
-		if row == nil {
+		last := row
+		if row = nil; last == nil {
 			return nil, false
 		}
-		if missing := n - int64(len(row)); missing > 0 && a.Has(1) {
+		if missing := n - int64(len(last)); missing > 0 && a.Has(1) {
 			s.AllocN(missing, 32)
 			for range missing {
-				row = append(row, a.Pos[1])
+				last = append(last, a.Pos[1])
 			}
 		}
-		return pyvalue.NewList(row), true
+		return pyvalue.NewList(last), true
 	}}
 }
 

@@ -127,13 +127,17 @@ func attrFilter(s *pyvalue.Run, a *pyvalue.Args) any {
 }
 
 func itemsOf(s *pyvalue.Run, v any) any {
-	return lazily(s, v, func() func(any) (any, bool) {
-		d, ok := v.(*pyvalue.Dict)
-		if !ok {
-			s.Fail("TypeError", "items needs a dict, not a value of type %s", pyvalue.TypeName(v))
+	var items func() (any, bool)
+	return &pyvalue.Generator{Name: "generator", Next: func() (any, bool) {
+		if d, ok := v.(*pyvalue.Dict); ok && items == nil {
+			items = s.Iterate(&pyvalue.View{Of: d, Kind: "items"})
+		} else if items == nil {
+			if items = pyvalue.Over(nil); !isUndefined(v) {
+				s.Fail("TypeError", "items needs a dict, not a value of type %s", pyvalue.TypeName(v))
+			}
 		}
-		return func(key any) (any, bool) { return &pyvalue.Tuple{Items: []any{key, s.Get(d, key)}}, true }
-	})
+		return items()
+	}}
 }
 
 // An attribute is a path of names and indices, as "address.city".

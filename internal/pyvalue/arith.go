@@ -149,7 +149,8 @@ func (s *Run) OperateInt(op string, a, b int64) any {
 	}
 	switch op {
 	case "/":
-		return float64(a) / float64(b)
+		f, _ := new(big.Rat).SetFrac64(a, b).Float64() // rounded once: their floats may be rounded already
+		return f
 	case "//":
 		if a == math.MinInt64 && b == -1 {
 			s.Overflow()

@@ -126,7 +126,10 @@ func (s *Run) Attribute(of any, name string) any {
 	case *Dict:
 		table = s.tables.dict
 	case *Namespace:
-		v, _ := of.Vars.Get(name)
+		v, ok := of.Vars.Get(name)
+		if ok && strings.HasPrefix(name, "_") {
+			return unsafe(of, name)
+		}
 		return v
 	case Object:
 		return of.Attribute(name)
