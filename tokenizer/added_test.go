@@ -26,3 +26,16 @@ func TestAddedTokensOfWhiteSpace(t *testing.T) {
 		t.Error(err, e.Len(), e.Offsets[:2])
 	}
 }
+
+// A token that a file has twice is special if one of them is.
+func TestAddedTokenTwice(t *testing.T) {
+	for _, flags := range []string{`true},{"id":1,"content":"<s>","special":false`, `false},{"id":1,"content":"<s>","special":true`} {
+		tok, err := Read(strings.NewReader(`{"added_tokens":[{"id":1,"content":"<s>","special":` + flags + `}],"model":{"type":"WordLevel","vocab":{"a":0,"<s>":1},"unk_token":"a"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.Decode([]int32{1, 0}, false); got != "a" {
+			t.Errorf("%s: %q", flags, got)
+		}
+	}
+}

@@ -213,6 +213,7 @@ func (s *spec) numbered() (out []AddedToken) {
 		ids[a.Content] = id
 		top = max(top, id)
 		if i, again := place[id]; again {
+			a.Special = a.Special || out[i].Special // once special, always
 			out[i] = a
 			continue
 		}
