@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/tokenizer/internal/match"
@@ -33,8 +34,11 @@ type GGUF struct {
 // Splitters returns the names that GGUF.Pre may have.
 func Splitters() []string { return sortedKeys(match.Splitters) }
 
-// wholeWords are the splitters of models in which a word that is a token is not divided.
-var wholeWords = map[string]bool{"llama-bpe": true, "llama3": true, "llama-v3": true, "falcon3": true, "pixtral": true, "tekken": true}
+// wholeWords are the splitters of models in which a word that is a token is not divided, and texts begin with bos.
+var wholeWords = map[string]bool{
+	"llama-bpe": true, "llama3": true, "llama-v3": true, "falcon3": true, "falcon-h1": true, "pixtral": true, "midm-2.0": true, "lfm2": true,
+	"jina-v5-nano": true, "tekken": true,
+}
 
 func or(p *bool, absent bool) bool {
 	if p == nil {
@@ -61,6 +65,12 @@ func FromGGUF(g GGUF) (*Tokenizer, error) {
 	}
 	if err := subword.Check(len(g.Tokens), len(g.Charsmap)); err != nil {
 		return nil, errorf("%w", err)
+	}
+	g.Tokens = slices.Clone(g.Tokens)
+	for i, s := range g.Tokens {
+		if s == "" {
+			g.Tokens[i] = fmt.Sprintf("[EMPTY_%d]", i) // as in llama.cpp
+		}
 	}
 	t, err := build(&g)
 	if err != nil {
@@ -136,7 +146,7 @@ func (g *GGUF) byteLevel() (*Tokenizer, error) {
 	level := map[string]any{"type": "ByteLevel", "add_prefix_space": or(g.AddSpacePrefix, false), "trim_offsets": false, "use_regex": false}
 	s.section("pre_tokenizer", map[string]any{"type": "Sequence", "pretokenizers": append(steps, level)})
 	s.section("decoder", level)
-	s.ends(g.roles(), or(g.AddBOS, wholeWords[g.Pre] && g.Pre != "tekken"), or(g.AddEOS, false))
+	s.ends(g.roles(), or(g.AddBOS, wholeWords[g.Pre]), or(g.AddEOS, false))
 	return s.build()
 }
 

@@ -160,3 +160,22 @@ func TestGGUF(t *testing.T) {
 		}
 	}
 }
+
+// Splitters of llama.cpp say more than how text is split, and tokens without text have its names.
+func TestGGUFCustoms(t *testing.T) {
+	g := GGUF{Model: "gpt2", Tokens: []string{"a", "b", "ab", "", "<s>", ""}, Types: []int32{1, 1, 1, 1, 3, 1}, IDs: map[string]int32{"bos": 4}}
+	for pre, want := range map[string][]int32{
+		"llama-bpe": {4, 2}, "lfm2": {4, 2}, "falcon-h1": {4, 2}, "midm-2.0": {4, 2}, "jina-v5-nano": {4, 2}, "tekken": {4, 2}, "qwen2": {0, 1},
+	} {
+		g.Pre = pre
+		tok, err := FromGGUF(g)
+		if err != nil {
+			t.Errorf("%s: %v", pre, err)
+			continue
+		}
+		e, err := tok.Encode("ab", nil)
+		if name, _ := tok.IDToToken(5); err != nil || !slices.Equal(e.IDs, want) || name != "[EMPTY_5]" {
+			t.Errorf("%s: %v, %q, %v, want %v", pre, e.IDs, name, err, want)
+		}
+	}
+}

@@ -58,12 +58,13 @@ var Splitters = map[string][]string{
 	"modern-bert": {GPT2}, "exaone4": {GPT2}, "granite-docling": {GPT2},
 
 	"llama-bpe": {llama3Splitter}, "llama3": {llama3Splitter}, "llama-v3": {llama3Splitter}, "falcon3": {llama3Splitter},
-	"falcon-h1": {llama3Splitter}, "pixtral": {llama3Splitter}, "midm-2.0": {llama3Splitter}, "lfm2": {llama3Splitter},
+	"falcon-h1": {llama3Splitter}, "pixtral": {llama3Splitter}, "midm-2.0": {llama3Splitter}, "lfm2": {llama3Splitter}, "jina-v5-nano": {llama3Splitter},
 	"dbrx": {llama3Splitter}, "smaug-bpe": {llama3Splitter}, "glm4": {llama3Splitter}, "chatglm-bpe": {llama3Splitter},
 
 	"qwen2": {qwen2Splitter}, "deepseek-r1-qwen": {qwen2Splitter}, "stablelm2": {qwen2Splitter}, "megrez": {qwen2Splitter},
 	"hunyuan": {qwen2Splitter}, "kormo": {qwen2Splitter}, "grok-2": {qwen2Splitter}, "f2llmv2": {qwen2Splitter},
 	"solar-open": {qwen2Splitter}, "laguna": {lineRows, qwen2Splitter}, "qwen35": {qwen35Splitter}, "jais-2": {jais2Splitter},
+	"ufakzeka": {words[1:] + `|\p{N}` + others + spaces},
 
 	"gpt-4o": {gpt4oSplitter}, "llama4": {gpt4oSplitter}, "kanana2": {gpt4oSplitter}, "talkie": {gpt4oSplitter},
 	"minimax-m2": {gpt4oSplitter}, "tiny_aya": {digitTriples, gpt4oSplitter}, "cohere2moe": {digitTriples, gpt4oSplitter},
@@ -79,6 +80,7 @@ var Splitters = map[string][]string{
 	"deepseek-v3":    {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 	"joyai-llm":      {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 	"hunyuan-dense":  {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
+	"hy_v4":          {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 
 	"falcon":       {falconSplitter, GPT2, threeDigits},
 	"bloom":        {bloomSplitter},
