@@ -87,6 +87,10 @@ func TestGGUF(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+	plain := func(m gguf.Meta) gguf.Meta { return tokens(t)(m).With("tokenizer.ggml.eos_token_id", uint32(256)) }
+	if end := open(t, convert(t, "testdata/chat", plain), nil).Defaults().End; !slices.Contains(end, 258) {
+		t.Errorf("a file that names <|endoftext|> alone ends answers by %v, want <|im_end|> too", end)
+	}
 	two := func(m gguf.Meta) gguf.Meta {
 		return ends(m).With("tokenizer.chat_template.tool_use", "tools").With("tokenizer.chat_template", "{{ bos_token }}{{ messages[0].content }}")
 	}

@@ -120,6 +120,13 @@ func (m *Model) finish(a *architecture, s map[string]any, gated bool) error {
 	return m.finishTokens(s)
 }
 
+// endings are tokens that end an answer in each vocabulary that has them, as in llama.cpp: most files name one of
+// their tokens alone, eos, and chats end turns by another.
+var endings = []string{
+	"<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<end_of_utterance>",
+	"<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>",
+}
+
 // finishTokens adds the tokens that end a text.
 func (m *Model) finishTokens(s map[string]any) error {
 	var stops []uint32
@@ -133,6 +140,13 @@ func (m *Model) finishTokens(s map[string]any) error {
 		}
 		if !slices.Contains(stops, id) {
 			stops = append(stops, id)
+		}
+	}
+	tokens, _ := gguf.Get[[]string](m.file.Meta, "tokenizer.ggml.tokens")                 // package tokenizer says what is wrong with them
+	parts := slices.Contains(tokens, "<|return|>") && slices.Contains(tokens, "<|call|>") // of an answer end in <|end|>
+	for id, token := range tokens {
+		if slices.Contains(endings, token) && !(parts && token == "<|end|>") && !slices.Contains(stops, uint32(id)) {
+			stops = append(stops, uint32(id))
 		}
 	}
 	if stops != nil {
