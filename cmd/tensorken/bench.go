@@ -76,7 +76,7 @@ With --model it measures how many tokens a second a language model, as in tensor
 reads in prompts of some lengths, and writes after them.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.peers.check(c.Flags().Changed); err != nil {
+			if err := checkMode(c.Flags().Changed); err != nil {
 				return err
 			}
 			if o.ranks {
@@ -84,9 +84,6 @@ reads in prompts of some lengths, and writes after them.`,
 			}
 			if o.peers.compare {
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
-			}
-			if o.model == "" && o.cacheType != "" {
-				return errors.New("--cache-type is for a language model: name one with --model")
 			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())

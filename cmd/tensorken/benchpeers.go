@@ -24,26 +24,42 @@ type peerOptions struct {
 	works, dir, python string
 }
 
-// check refuses flags that were given and do not go together.
-func (o peerOptions) check(given func(flag string) bool) error {
-	mine, others := []string{"works", "peers-dir", "python"}, []string{"ops", "sizes", "max", "plot"}
-	if o.compare {
-		if i := slices.IndexFunc(others, given); i >= 0 {
-			return fmt.Errorf("--%s does not go with --peers", others[i])
+// A mode is a way of measuring.
+type mode struct {
+	flag  string // that asks for it
+	reads []string
+}
+
+// modes are all, the first before the others, with the flags that each reads. The last one measures operations.
+var modes = []mode{
+	{"ranks", []string{"device", "time", "works", "peers", "peers-dir", "python"}},
+	{"peers", []string{"device", "threads", "time", "json", "works", "peers-dir", "python"}},
+	{"model", []string{"device", "json", "cache-type"}},
+	{"", []string{"ops", "sizes", "max", "device", "threads", "time", "json", "plot"}},
+}
+
+// checkMode refuses flags that were given and would change nothing.
+func checkMode(given func(flag string) bool) error {
+	mode := slices.IndexFunc(modes, func(m mode) bool { return m.flag == "" || given(m.flag) })
+	for _, other := range slices.Backward(modes) {
+		for _, name := range append(other.reads, other.flag) {
+			switch {
+			case name == modes[mode].flag || !given(name) || slices.Contains(modes[mode].reads, name):
+			case modes[mode].flag == "":
+				return fmt.Errorf("--%s goes only with --%s", name, other.flag)
+			default:
+				return fmt.Errorf("--%s does not go with --%s", name, modes[mode].flag)
+			}
 		}
-		return nil
-	}
-	if given("ranks") {
-		mine = mine[1:]
-	}
-	if i := slices.IndexFunc(mine, given); i >= 0 {
-		return fmt.Errorf("--%s goes only with --peers", mine[i])
 	}
 	return nil
 }
 
 // benchRanks measures several ranks, and then their peers.
 func (o benchOptions) benchRanks(ctx context.Context, stdout io.Writer) error {
+	if err := o.limits(); err != nil {
+		return err
+	}
 	m, err := launch.Bench(ctx, o.peers.works, o.devices, o.budget, stdout)
 	if err != nil || !o.peers.compare || m.Rank > 0 {
 		return err
