@@ -138,8 +138,8 @@ func (o tokenizeOptions) answer(t *tokenizer.Tokenizer, line string) (*tokenizeA
 	decoder := json.NewDecoder(strings.NewReader(line))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(&q)
-	if err == nil && decoder.More() {
-		err = errors.New("more than one object")
+	if _, end := decoder.Token(); err == nil && end != io.EOF {
+		err = errors.New("text follows the object")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the line should be an object with text, pair and add_special: %w", badLine(err))

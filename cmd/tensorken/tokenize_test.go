@@ -46,16 +46,17 @@ func TestTokenizeJSON(t *testing.T) {
 		`{"pair": "b"}`,
 		`{"text": "a", "other": 1}`,
 		`[`,
+		`{"text": "a"}]`,
 	}, "\n")
 	o := tokenizeOptions{file: testTokenizer, json: true}
 	var raw bytes.Buffer
 	out := &output{w: &raw}
 	err := o.run(nil, strings.NewReader(in), out)
-	if err == nil || err.Error() != "3 of 7 lines could not be answered" {
+	if err == nil || err.Error() != "4 of 8 lines could not be answered" {
 		t.Errorf("the error is %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(raw.String()), "\n")
-	if len(lines) != 7 {
+	if len(lines) != 8 {
 		t.Fatalf("%d lines:\n%s", len(lines), raw.String())
 	}
 	if want := `{"ids":[2,50,943,97,16,714,1156,5,3],"tokens":["[CLS]","h","##ell","##o",",","wor","##ld","!","[SEP]"],` +
