@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files"
@@ -36,7 +38,7 @@ func ReadJSON(dir, name string, into any) (ok bool, err error) {
 func FolderTemplates(dir string) (map[string]string, error) {
 	path := filepath.Join(dir, "chat_template.jinja")
 	if data, err := files.ReadAll(path, maxJSON); err == nil {
-		return map[string]string{"default": string(data)}, nil
+		return withOthers(dir, string(data))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
@@ -66,6 +68,29 @@ func FolderTemplates(dir string) (map[string]string, error) {
 		return all, nil
 	}
 	return nil, nil
+}
+
+// withOthers returns the default template, and the templates in the folder that transformers writes beside its file.
+func withOthers(dir, text string) (map[string]string, error) {
+	all := map[string]string{"default": text}
+	dir = filepath.Join(dir, "additional_chat_templates")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", files.Name(dir), files.Reason(err))
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".jinja")
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		data, err := files.ReadAll(path, maxJSON)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
+		}
+		all[name] = string(data)
+	}
+	return all, nil
 }
 
 // Pack adds the tokenizer and the templates of a folder to metadata, for a model of some number of tokens. Lacking says
