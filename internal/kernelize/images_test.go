@@ -1,6 +1,7 @@
 package kernelize
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -79,6 +80,25 @@ func TestChannelsLast(t *testing.T) {
 			if err := ir.Verify(k.Kernel); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
+		}
+	}
+}
+
+// TestHeadsAreNoChannels: products of each head are stored as heads of rows, although the next product sums over heads, too.
+func TestHeadsAreNoChannels(t *testing.T) {
+	const heads, rows, width, depth = 12, 128, 32, 128
+	m := &maker{}
+	product := func(x, y *graph.Node, shape ...int) *graph.Node {
+		return sum(elementwise(ir.Mul, graph.Expand(x, shape), graph.Expand(y, shape)), len(shape)-1)
+	}
+	values := graph.Permute(graph.Reshape(m.leaf(heads, depth, width), []int{1, heads, 1, depth, width}), []int{0, 1, 2, 4, 3})
+	each := product(graph.Reshape(m.leaf(heads, rows, depth), []int{1, heads, rows, 1, depth}), values, 1, heads, rows, width, depth)
+	joined := graph.Reshape(graph.Permute(graph.Reshape(each, []int{1, heads, rows, width}), []int{0, 2, 1, 3}), []int{rows, 1, heads * width})
+	weights := graph.Reshape(graph.Permute(m.leaf(heads*width, 384), []int{1, 0}), []int{1, 384, heads * width})
+	kernels, _ := Graph([]*graph.Node{product(joined, weights, rows, 384, heads*width)}, Options{Machine: ir.Machine{Columns: 32}})
+	for i := range kernels[0].Body {
+		if in := &kernels[0].Body[i]; in.Op == ir.Store && !slices.Equal(in.View.Coef[:3], []int{rows * width, width, 1}) {
+			t.Errorf("heads, rows and columns are %v apart:\n%v", in.View.Coef[:3], kernels[0].Kernel)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // multiplies sets the size of a kernel's product, of which an instruction loads a factor, or stores or changes the
-// result. It returns false unless the other factor is in memory, in which outputs are neighbours.
+// result. It returns false unless the other factor is in memory, in which outputs are neighbours, and results have other
+// channels than the batch, as heads of attention are: a tile would store each of its elements alone.
 func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
 	deep, batch := k.Roles(ir.K), k.Roles(ir.Batch)
 	_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
@@ -17,7 +18,7 @@ func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool
 		weights, x = right, left
 	}
 	w, own := &k.Body[weights], k.Body[weights].Domain&^deep
-	if w.Op != ir.Load || len(w.Src) > 0 || w == in || channels&^(own|deep) != 0 {
+	if w.Op != ir.Load || len(w.Src) > 0 || w == in || channels&^(own|deep) != 0 || channels&^batch == 0 {
 		return false
 	}
 	l.outputs, l.depth = loopnest.Size(k, own&^batch), loopnest.Size(k, deep)
