@@ -149,6 +149,9 @@ func (s *Run) OperateInt(op string, a, b int64) any {
 	}
 	switch op {
 	case "/":
+		if a == 0 {
+			return 0 / float64(b) // big.Rat has no -0
+		}
 		f, _ := new(big.Rat).SetFrac64(a, b).Float64() // rounded once: their floats may be rounded already
 		return f
 	case "//":
