@@ -91,6 +91,34 @@ func TestGGUF(t *testing.T) {
 	if end := open(t, convert(t, "testdata/chat", plain), nil).Defaults().End; !slices.Contains(end, 258) {
 		t.Errorf("a file that names <|endoftext|> alone ends answers by %v, want <|im_end|> too", end)
 	}
+	// Tokens that end answers in some vocabularies, as other tokens of this one.
+	for _, c := range []struct {
+		names map[int]string // of tokens
+		types map[int]int32
+		ends  []int32 // beside 256 and 258
+	}{
+		{map[int]string{65: "</s>", 66: "<eos>"}, nil, nil},
+		{map[int]string{65: "</s>", 66: "<eos>"}, map[int]int32{65: 4, 66: 3}, []int32{66}},
+		{map[int]string{65: "<|end|>"}, nil, []int32{65}},
+		{map[int]string{65: "<|end|>", 66: "<|return|>", 67: "<|call|>"}, nil, []int32{66, 67}},
+	} {
+		named := func(m gguf.Meta) gguf.Meta {
+			m = plain(m)
+			list, types := slices.Clone(m.Value("tokenizer.ggml.tokens").([]string)), slices.Clone(m.Value("tokenizer.ggml.token_type").([]int32))
+			for id, name := range c.names {
+				list[id] = name
+			}
+			for id, t := range c.types {
+				types[id] = t
+			}
+			return m.With("tokenizer.ggml.tokens", list).With("tokenizer.ggml.token_type", types)
+		}
+		end := open(t, convert(t, "testdata/chat", named), nil).Defaults().End
+		slices.Sort(end)
+		if want := append(c.ends, 256, 258); !slices.Equal(end, want) {
+			t.Errorf("%v of types %v: answers end by %v, want %v", c.names, c.types, end, want)
+		}
+	}
 	two := func(m gguf.Meta) gguf.Meta {
 		return ends(m).With("tokenizer.chat_template.tool_use", "tools").With("tokenizer.chat_template", "{{ bos_token }}{{ messages[0].content }}")
 	}

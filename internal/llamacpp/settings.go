@@ -120,12 +120,18 @@ func (m *Model) finish(a *architecture, s map[string]any, gated bool) error {
 	return m.finishTokens(s)
 }
 
-// endings are tokens that end an answer in each vocabulary that has them, as in llama.cpp: most files name one of
+// endings are tokens that end an answer in each vocabulary that has them, whatever their type: most files name one of
 // their tokens alone, eos, and chats end turns by another.
 var endings = []string{
 	"<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<end_of_utterance>",
-	"<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>",
+	"<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>",
 }
+
+// controlEndings end an answer if they are control tokens: others are text, as the tag </s> of Gemma is.
+var controlEndings = []string{"<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>"}
+
+// control is the token_type of control tokens.
+const control = 3
 
 // finishTokens adds the tokens that end a text.
 func (m *Model) finishTokens(s map[string]any) error {
@@ -142,10 +148,15 @@ func (m *Model) finishTokens(s map[string]any) error {
 			stops = append(stops, id)
 		}
 	}
-	tokens, _ := gguf.Get[[]string](m.file.Meta, "tokenizer.ggml.tokens")                 // package tokenizer says what is wrong with them
-	parts := slices.Contains(tokens, "<|return|>") && slices.Contains(tokens, "<|call|>") // of an answer end in <|end|>
+	// Package tokenizer says what is wrong with these.
+	tokens, _ := gguf.Get[[]string](m.file.Meta, "tokenizer.ggml.tokens")
+	types, _ := gguf.Get[[]int32](m.file.Meta, "tokenizer.ggml.token_type")
+	// An answer has several parts there, which <|end|> ends.
+	harmony := slices.Contains(tokens, "<|return|>") && slices.Contains(tokens, "<|call|>")
 	for id, token := range tokens {
-		if slices.Contains(endings, token) && !(parts && token == "<|end|>") && !slices.Contains(stops, uint32(id)) {
+		ends := slices.Contains(endings, token) && !(harmony && token == "<|end|>")
+		ends = ends || id < len(types) && types[id] == control && slices.Contains(controlEndings, token)
+		if ends && !slices.Contains(stops, uint32(id)) {
 			stops = append(stops, uint32(id))
 		}
 	}
