@@ -204,6 +204,8 @@ func TestMalformedCalls(t *testing.T) {
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Int64))}, []Value{op.Texts([]string{"9223372036854775808"}, 1)}, `"9223372036854775808" is not in the range of int64`},
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Int64))}, []Value{op.Texts([]string{"1", "1e30"}, 2)}, `"1e30" is not in the range of int64`},
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Uint8))}, []Value{op.Texts([]string{"-1"}, 1)}, `"-1" is not in the range of uint8`},
+		{"Cast", []*proto.Attr{attrInt("to", int64(op.Int4))}, []Value{op.Texts([]string{"7", "8"}, 2)}, `"8" is not in the range of int4`},
+		{"Cast", []*proto.Attr{attrInt("to", int64(op.Uint4))}, []Value{op.Texts([]string{"NaN"}, 1)}, `"NaN" is not in the range of uint4`},
 		{"Cast", []*proto.Attr{attrInt("to", int64(op.Int32))}, []Value{op.Texts([]string{"NaN"}, 1)}, `"NaN" is not in the range of int32`},
 		{"Cast", []*proto.Attr{{Name: "to", Type: proto.AttrString, S: "INT23"}}, []Value{f(1)}, `to is "INT23", which is no type`},
 		{"RegexFullMatch", []*proto.Attr{{Name: "pattern", Type: proto.AttrString, S: "a)|(b"}}, []Value{op.Texts([]string{"b"}, 1)}, "unexpected )"},

@@ -43,9 +43,9 @@ func Floating(x tensor.Tensor) tensor.Tensor {
 func parseTexts(c *Call, v Value, to Elem) Value {
 	var x tensor.Tensor
 	switch d := to.DType(); {
-	case d.IsInt() && !to.Narrow() && d.IsSigned():
+	case d.IsInt() && d.IsSigned():
 		x = parseInts(c, v, to, strconv.ParseInt, -math.Ldexp(1, to.Bits()-1), math.Ldexp(1, to.Bits()-1))
-	case d.IsInt() && !to.Narrow():
+	case d.IsInt():
 		x = parseInts(c, v, to, strconv.ParseUint, 0, math.Ldexp(1, to.Bits()))
 	default:
 		out := make([]float64, len(v.Strings))
@@ -61,7 +61,11 @@ func parseTexts(c *Call, v Value, to Elem) Value {
 func parseInts[T int64 | uint64](c *Call, v Value, to Elem, parse func(string, int, int) (T, error), least, limit float64) tensor.Tensor {
 	out := make([]T, len(v.Strings))
 	for i, s := range v.Strings {
-		x, err := parse(strings.TrimSpace(s), 10, to.Bits())
+		digits := strings.TrimSpace(s)
+		if plus, ok := strings.CutPrefix(digits, "+"); ok && !strings.HasPrefix(plus, "-") {
+			digits = plus // which ParseUint does not take
+		}
+		x, err := parse(digits, 10, to.Bits())
 		if errors.Is(err, strconv.ErrSyntax) {
 			if f := math.Trunc(parseFloat(c, s)); f >= least && f < limit {
 				x, err = T(f), nil
