@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/tensorken/tensorken/internal/pyvalue"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -135,15 +135,15 @@ func stringSplit(c *op.Call) []op.Value {
 	return []op.Value{op.Texts(out, append(slices.Clone(v.Shape), width)...), op.KnownInts(counts, v.Shape...)}
 }
 
-// fields is strings.Fields of at most most cuts, any number if it is negative.
+// fields is Python's split by white space, with at most most cuts, any number if it is negative.
 func fields(s string, most int) (list []string) {
-	for s = strings.TrimSpace(s); s != ""; {
-		i := strings.IndexFunc(s, unicode.IsSpace)
+	for s = strings.TrimLeftFunc(s, pyvalue.IsSpace); s != ""; {
+		i := strings.IndexFunc(s, pyvalue.IsSpace)
 		if i < 0 || most >= 0 && len(list) == most {
 			return append(list, s)
 		}
 		list = append(list, s[:i])
-		s = strings.TrimLeftFunc(s[i:], unicode.IsSpace)
+		s = strings.TrimLeftFunc(s[i:], pyvalue.IsSpace)
 	}
 	return list
 }
