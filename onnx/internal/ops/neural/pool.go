@@ -121,6 +121,7 @@ func maxPool(c *op.Call) []T {
 	places = f.Expand(append(slices.Clone(best.Shape()[:2+n]), f.Dim(-1))...)
 	at = places.TakeAlong(-1, best).Squeeze(-1)
 	at = tensor.Where(at.Eq(beyond), f.Min(-1).Squeeze(-1), at) // all elements equal the padding: the first one
+	at = at.Mod(beyond)                                         // 0 for a window of padding alone
 	image := tensor.Arange(x.Dim(0) * x.Dim(1)).Cast(tensor.Int64).Mul(beyond)
 	return []T{y, at.Add(image.Reshape(append([]int{x.Dim(0), x.Dim(1)}, slices.Repeat([]int{1}, n)...)...))}
 }

@@ -56,6 +56,9 @@ func quantize(c *op.Call) []op.Value {
 	to := op.Uint8
 	if c.Has(2) {
 		to = c.In[2].Elem
+		if e := c.Elem("output_dtype", to); c.Int("output_dtype", 0) != 0 && e != to {
+			c.Fail("its zeros are of type %v, and output_dtype is %v", to, e)
+		}
 	} else if c.Int("output_dtype", 0) != 0 {
 		to = c.Elem("output_dtype", to)
 	}
