@@ -36,11 +36,8 @@ func ReadJSON(dir, name string, into any) (ok bool, err error) {
 
 // FolderTemplates returns the chat templates of a folder by name.
 func FolderTemplates(dir string) (map[string]string, error) {
-	path := filepath.Join(dir, "chat_template.jinja")
-	if data, err := files.ReadAll(path, maxJSON); err == nil {
-		return withOthers(dir, string(data))
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
+	if all, err := templateFiles(dir); err != nil || len(all) > 0 {
+		return all, err
 	}
 	for _, name := range []string{"chat_template.json", "tokenizer_config.json"} {
 		var c struct {
@@ -70,25 +67,29 @@ func FolderTemplates(dir string) (map[string]string, error) {
 	return nil, nil
 }
 
-// withOthers returns the default template, and the templates in the folder that transformers writes beside its file.
-func withOthers(dir, text string) (map[string]string, error) {
-	all := map[string]string{"default": text}
-	dir = filepath.Join(dir, "additional_chat_templates")
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", files.Name(dir), files.Reason(err))
-	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".jinja")
-		if !ok {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		data, err := files.ReadAll(path, maxJSON)
+// templateFiles returns the templates that have files of their own, as transformers writes them.
+func templateFiles(dir string) (map[string]string, error) {
+	paths := map[string]string{"default": filepath.Join(dir, "chat_template.jinja")}
+	others := filepath.Join(dir, "additional_chat_templates")
+	if info, err := os.Stat(others); err == nil && info.IsDir() {
+		entries, err := os.ReadDir(others)
 		if err != nil {
+			return nil, fmt.Errorf("%s: %w", files.Name(others), files.Reason(err))
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".jinja"); ok && name != "" {
+				paths[name] = filepath.Join(others, e.Name())
+			}
+		}
+	}
+	all := map[string]string{}
+	for name, path := range paths {
+		data, err := files.ReadAll(path, maxJSON)
+		if err == nil {
+			all[name] = string(data)
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
 		}
-		all[name] = string(data)
 	}
 	return all, nil
 }

@@ -7,20 +7,28 @@ import (
 	"testing"
 )
 
-// Templates are in a file, and others than the default in a folder beside it.
+// Templates are in a file, and others than the default in a folder beside it; a setting has one if there are none.
 func TestFolderTemplates(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"chat_template.jinja": "a", "additional_chat_templates/tool_use.jinja": "b", "additional_chat_templates/notes.txt": "c"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+	const setting = `{"chat_template": "d"}`
+	for _, c := range []struct{ files, want map[string]string }{
+		{map[string]string{"chat_template.jinja": "a", "additional_chat_templates/tool-use.jinja": "b", "additional_chat_templates/notes.txt": "c", "tokenizer_config.json": setting},
+			map[string]string{"default": "a", "tool-use": "b"}},
+		{map[string]string{"additional_chat_templates/tool_use.jinja": "b", "tokenizer_config.json": setting}, map[string]string{"tool_use": "b"}},
+		{map[string]string{"additional_chat_templates/.jinja": "b", "tokenizer_config.json": setting}, map[string]string{"default": "d"}},
+		{map[string]string{"additional_chat_templates": "a file", "tokenizer_config.json": setting}, map[string]string{"default": "d"}},
+	} {
+		dir := t.TempDir()
+		for name, text := range c.files {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if got, err := FolderTemplates(dir); err != nil || !maps.Equal(got, c.want) {
+			t.Errorf("%q: %q, %v, want %q", c.files, got, err, c.want)
 		}
-	}
-	got, err := FolderTemplates(dir)
-	if want := map[string]string{"default": "a", "tool_use": "b"}; err != nil || !maps.Equal(got, want) {
-		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }

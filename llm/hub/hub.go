@@ -47,7 +47,7 @@ var (
 	modelName = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:/([A-Za-z0-9][\w.-]*\.gguf))?(?:@([\w.-]+))?$`)
 	// wanted are the files that a model is read from.
 	wanted = regexp.MustCompile(`^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|chat_template|modules|sentence_bert_config|config_sentence_transformers)\.json$|` +
-		`^(merges|vocab)\.txt$|^(tokenizer|spiece|sentencepiece\.bpe)\.model$|^chat_template\.jinja$|^additional_chat_templates/\w+\.jinja$|^model(-\d+-of-\d+)?\.safetensors$|^model\.safetensors\.index\.json$|^\d+_\w+/config\.json$`)
+		`^(merges|vocab)\.txt$|^(tokenizer|spiece|sentencepiece\.bpe)\.model$|^chat_template\.jinja$|^additional_chat_templates/\w[\w.-]*\.jinja$|^model(-\d+-of-\d+)?\.safetensors$|^model\.safetensors\.index\.json$|^\d+_\w+/config\.json$`)
 )
 
 // complete ends the name of the file that a folder has when all others are there and right.
