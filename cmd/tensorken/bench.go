@@ -76,7 +76,10 @@ With --model it measures how many tokens a second a language model, as in tensor
 reads in prompts of some lengths, and writes after them.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkMode(c.Flags().Changed); err != nil {
+			if err := checkMode(func(flag string) bool {
+				f := c.Flags().Lookup(flag)
+				return f.Changed && f.Value.String() != "false"
+			}); err != nil {
 				return err
 			}
 			if o.ranks {

@@ -26,30 +26,39 @@ type peerOptions struct {
 
 // A mode is a way of measuring.
 type mode struct {
-	flag  string // that asks for it
+	flags []string // that ask for it, the last one for what others do not measure
 	reads []string
 }
 
-// modes are all, the first before the others, with the flags that each reads. The last one measures operations.
+// modes lists the ways of measuring: the first one whose flags are all given is used. The last one measures operations.
 var modes = []mode{
-	{"ranks", []string{"device", "time", "works", "peers", "peers-dir", "python"}},
-	{"peers", []string{"device", "threads", "time", "json", "works", "peers-dir", "python"}},
-	{"model", []string{"device", "json", "cache-type"}},
-	{"", []string{"ops", "sizes", "max", "device", "threads", "time", "json", "plot"}},
+	{[]string{"ranks", "peers"}, []string{"device", "time", "works", "peers-dir", "python"}},
+	{[]string{"ranks"}, []string{"device", "time", "works"}},
+	{[]string{"peers"}, []string{"device", "threads", "time", "json", "works", "peers-dir", "python"}},
+	{[]string{"model"}, []string{"device", "json", "cache-type"}},
+	{nil, []string{"ops", "sizes", "max", "device", "threads", "time", "json", "plot"}},
 }
 
-// checkMode refuses flags that were given and would change nothing.
-func checkMode(given func(flag string) bool) error {
-	mode := slices.IndexFunc(modes, func(m mode) bool { return m.flag == "" || given(m.flag) })
-	for _, other := range slices.Backward(modes) {
-		for _, name := range append(other.reads, other.flag) {
-			switch {
-			case name == modes[mode].flag || !given(name) || slices.Contains(modes[mode].reads, name):
-			case modes[mode].flag == "":
-				return fmt.Errorf("--%s goes only with --%s", name, other.flag)
-			default:
-				return fmt.Errorf("--%s does not go with --%s", name, modes[mode].flag)
+// checkMode refuses flags that were set and would change nothing.
+func checkMode(set func(flag string) bool) error {
+	missing := func(flag string) bool { return !set(flag) }
+	m := modes[slices.IndexFunc(modes, func(m mode) bool { return !slices.ContainsFunc(m.flags, missing) })]
+	for _, other := range modes {
+		for _, name := range slices.Concat(other.flags, other.reads) {
+			if !set(name) || slices.Contains(m.flags, name) || slices.Contains(m.reads, name) {
+				continue
 			}
+			var readers []string // the flags of modes that read it
+			for _, r := range modes {
+				if slices.Contains(r.reads, name) && len(r.flags) > 0 {
+					readers = append(readers, "--"+r.flags[len(r.flags)-1])
+				}
+			}
+			if last := modes[len(modes)-1]; len(readers) > 0 && !slices.Contains(last.reads, name) {
+				slices.Sort(readers)
+				return fmt.Errorf("--%s goes only with %s", name, strings.Join(slices.Compact(readers), " or "))
+			}
+			return fmt.Errorf("--%s does not go with --%s", name, m.flags[0])
 		}
 	}
 	return nil
