@@ -22,7 +22,9 @@ type chroma struct {
 
 // A colorModel is a format's way from samples to colors.
 type colorModel struct {
-	bias [3][2]int32 // by half of the shift: the numbers added to sums of an even and of an odd pixel before they are shifted
+	// bias rounds a weighted sum of samples. It is added before the shift, of 2 or 4 bits (index 1 or 2), to sums of even
+	// pixels and of odd ones.
+	bias [3][2]int32
 	fill func(pix, luma []byte, cb, cr []int32)
 }
 
@@ -139,7 +141,7 @@ func (p *photo) sum(c chroma, y int) (shift int) {
 	if !p.down {
 		return 0
 	}
-	near := min(max(y/2-1+y&1*2, 0), (p.Rect.Dy()-1)/2) // the nearest but one, above or below
+	near := min(max(y/2-1+y&1*2, 0), (p.Rect.Dy()-1)/2) // the second nearest row of samples
 	row = c.plane[near*p.CStride:]
 	for i := range c.sums {
 		c.sums[i] = 3*c.sums[i] + int32(row[i])
