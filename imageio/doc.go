@@ -14,8 +14,8 @@
 // # Formats
 //
 // PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Colors of JPEG and WebP are made of
-// luma and chroma as libjpeg and libwebp do, but those of a JPEG in CMYK with fewer samples of chroma than
-// pixels, and of an image given to [FromImage], as Go's package image does. Samples of 16 bits lose their
+// luma and chroma as libjpeg and libwebp do. Go's package image makes the colors of JPEG in CMYK with
+// subsampled chroma, and of an image that [FromImage] gets. Samples of 16 bits lose their
 // lower 8. Only the first frame of a GIF is read; the rest of an image that it does not fill is
 // transparent. Writing a GIF is exact if the image is gray or has at most 256 colors. JPEG is
 // written with quality 90.

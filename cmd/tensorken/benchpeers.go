@@ -26,7 +26,7 @@ type peerOptions struct {
 
 // A mode is a way of measuring.
 type mode struct {
-	flags []string // that ask for it, the last one for what others do not measure
+	flags []string // that ask for it; errors name the last one
 	reads []string
 }
 

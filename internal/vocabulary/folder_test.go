@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Templates are in a file, and others than the default in a folder beside it; a setting has one if there are none.
+// Templates are in a file, and others than the default in a folder beside it; without these files a setting has one.
 func TestFolderTemplates(t *testing.T) {
 	const setting = `{"chat_template": "d"}`
 	for _, c := range []struct{ files, want map[string]string }{

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
-	"github.com/tensorken/tensorken/internal/pyvalue"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -137,13 +137,16 @@ func stringSplit(c *op.Call) []op.Value {
 
 // fields is Python's split by white space, with at most most cuts, any number if it is negative.
 func fields(s string, most int) (list []string) {
-	for s = strings.TrimLeftFunc(s, pyvalue.IsSpace); s != ""; {
-		i := strings.IndexFunc(s, pyvalue.IsSpace)
+	for s = strings.TrimLeftFunc(s, isSpace); s != ""; {
+		i := strings.IndexFunc(s, isSpace)
 		if i < 0 || most >= 0 && len(list) == most {
 			return append(list, s)
 		}
 		list = append(list, s[:i])
-		s = strings.TrimLeftFunc(s[i:], pyvalue.IsSpace)
+		s = strings.TrimLeftFunc(s[i:], isSpace)
 	}
 	return list
 }
+
+// isSpace reports whether Python's split takes a rune for white space.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || '\x1c' <= r && r <= '\x1f' }

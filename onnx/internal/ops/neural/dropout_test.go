@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A twister draws what numpy.random.RandomState(7) does, also after it has replaced all of its words.
+// The draws of a twister are numpy.random.RandomState(7)'s, also after all of its words were replaced.
 func TestTwister(t *testing.T) {
 	const want = "1001100110010110100101100010111000000100" // the draws from 640 on that are at least a half
 	draws := newTwister(7)
