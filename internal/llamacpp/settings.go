@@ -148,10 +148,10 @@ func (m *Model) finishTokens(s map[string]any) error {
 			stops = append(stops, id)
 		}
 	}
-	// Package tokenizer says what is wrong with these.
+	// Package tokenizer reports errors in both lists.
 	tokens, _ := gguf.Get[[]string](m.file.Meta, "tokenizer.ggml.tokens")
 	types, _ := gguf.Get[[]int32](m.file.Meta, "tokenizer.ggml.token_type")
-	// An answer has several parts there, which <|end|> ends.
+	// In this format <|end|> ends a part of an answer.
 	harmony := slices.Contains(tokens, "<|return|>") && slices.Contains(tokens, "<|call|>")
 	for id, token := range tokens {
 		ends := slices.Contains(endings, token) && !(harmony && token == "<|end|>")

@@ -23,7 +23,8 @@ func Open() (wgpu.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Check(lib, io.Discard).Open(First, wgpu.Options{Validate: true, Timeout: 3 * time.Minute}) // a GPU in software compiles some shaders for half a minute
+	// A GPU in software takes long to compile some shaders.
+	return Check(lib, io.Discard).Open(First, wgpu.Options{Validate: true, Timeout: 3 * time.Minute})
 }
 
 // Need skips a test where there is no GPU.

@@ -56,11 +56,13 @@ func quantize(c *op.Call) []op.Value {
 	to := op.Uint8
 	if c.Has(2) {
 		to = c.In[2].Elem
-		if e := c.Elem("output_dtype", to); c.Int("output_dtype", 0) != 0 && e != to {
+	}
+	if c.Int("output_dtype", 0) != 0 {
+		e := c.Elem("output_dtype", to)
+		if c.Has(2) && e != to {
 			c.Fail("its zeros are of type %v, and output_dtype is %v", to, e)
 		}
-	} else if c.Int("output_dtype", 0) != 0 {
-		to = c.Elem("output_dtype", to)
+		to = e
 	}
 	scale := spread(c, c.Tensor(1), x)
 	d := tensor.Float32
