@@ -34,8 +34,11 @@ func (g *gauge) due(share float64) bool {
 // already.
 func (g *gauge) setLive(kept int64) { g.live.Store(max(0, g.held.Load()-(g.kept.Load()-kept))) }
 
+// used returns live, or what is held if that is less by now.
+func (g *gauge) used() int64 { return min(g.live.Load(), g.held.Load()) }
+
 // lower lowers live to the held bytes.
-func (g *gauge) lower() { g.live.Store(min(g.live.Load(), g.held.Load())) }
+func (g *gauge) lower() { g.live.Store(g.used()) }
 
 // hostMemory is the memory that the process may have.
 var hostMemory = sync.OnceValue(func() int {
@@ -67,12 +70,12 @@ func (p *Pool) CollectIfDue() {
 
 // collect runs a collection. The caller holds p.collecting.
 func (p *Pool) collect() {
+	p.setBallast()
 	bytes, buffers := p.bytes.kept.Load(), p.buffers.kept.Load()
 	hostmem.Collect()
 	p.lockedDrain()
 	p.bytes.setLive(bytes)
 	p.buffers.setLive(buffers)
-	p.setBallast()
 	p.endWindow()
 }
 
@@ -91,16 +94,17 @@ var ballast struct {
 	instead *Pool // whose buffers do its work
 }
 
-// setBallast takes the ballast, or drops it where buffers in Go's heap have half its size: they do its work, and with both
-// the heap would grow by both before a collection. It stays away until they have a quarter, as to take it costs a while.
+// setBallast takes the ballast, or drops it where live buffers in Go's heap have half its size: they do its work, and with
+// both the heap would grow by both before a collection. It stays away until they have a quarter, as to take it costs a while.
+// Garbage does not count: it comes and goes, and the ballast with it.
 func (p *Pool) setBallast() {
 	b := &ballast
 	b.Lock()
 	defer b.Unlock()
 	switch {
-	case p.host != nil && p.bytes.held.Load() >= ballastSize/2:
+	case p.host != nil && p.bytes.used() >= ballastSize/2:
 		b.bytes, b.instead = nil, p
-	case b.instead != nil && b.instead.bytes.held.Load() >= ballastSize/4:
+	case b.instead != nil && b.instead.bytes.used() >= ballastSize/4:
 	case b.bytes == nil && hostMemory()/leastBytes >= 2*ballastSize: // less memory has no room for it
 		b.bytes, b.instead = hostmem.Untouched(ballastSize), nil
 	}

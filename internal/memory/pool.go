@@ -270,7 +270,6 @@ func (p *Pool) MakeRoom() error {
 	if d, ok := p.drv.(interface{ Trim() }); ok {
 		d.Trim()
 	}
-	p.setBallast()
 	return err
 }
 
