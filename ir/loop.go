@@ -39,6 +39,8 @@ type LoopLimits struct {
 	// Attention is the greatest width of a head, the depth of scores and the width of products, for
 	// which the device runs a kernel of the template Attention in place of a loop; 0: it runs no such kernels.
 	Attention int
+	// AttentionFew is Attention for so few rows that the kernel has no tiles, where it is more.
+	AttentionFew int
 	// AttentionBytes is the greatest size of the factors that a workgroup of such a kernel holds in its memory.
 	AttentionBytes int
 	// AttentionBindings is the greatest number of buffers of such a kernel if it does not read

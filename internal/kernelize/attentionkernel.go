@@ -87,13 +87,18 @@ func (p *placer) fits(k *ir.Kernel, g *group) bool {
 	if p.Bindings > 0 && buffers > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
 		return false
 	}
+	few := p.Loops.AttentionFew > 0 && loopnest.Size(k, k.Roles(ir.M)) <= loopnest.FewRows
+	most := p.Loops.Attention
+	if few {
+		most = max(most, p.Loops.AttentionFew)
+	}
 	for _, a := range k.Axes {
-		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > p.Loops.Attention {
+		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > most {
 			return false
 		}
 	}
 	a, ok := loopnest.NewAttention(k)
-	return ok && a.Fits(k, p.Machine.Halves > 0, p.Loops.AttentionBytes)
+	return ok && (few || a.Fits(k, p.Machine.Halves > 0, p.Loops.AttentionBytes))
 }
 
 // prefersLoop reports whether the gradient of large scores is faster in a loop, where threads multiply: the tiles

@@ -191,6 +191,54 @@ func TestAttention(t *testing.T) {
 	}
 }
 
+// Attention of few rows, as of a decoder's next token, is one kernel for heads of a width that has no tiles.
+func TestAttentionOfFewRows(t *testing.T) {
+	plans.Verify()
+	for _, c := range []struct {
+		target      Target
+		rows, width int
+		dtype       tensor.DType
+		kernels     int
+		tolerance   float64
+	}{
+		{big, 3, 128, tensor.BFloat16, 1, 0.01},
+		{big, 8, 256, tensor.Float32, 1, 1e-5},
+		{hopper, 4, 256, tensor.BFloat16, 1, 0.01},
+		{nvidia, 2, 200, tensor.Float16, 1, 0.002},
+		{big, 9, 128, tensor.Float32, 0, 1e-5},
+		{big, 8, 260, tensor.Float32, 0, 1e-5},
+		{smallSubgroups, 8, 72, tensor.Float32, 0, 1e-5},
+		{noSubgroups, 8, 72, tensor.Float32, 0, 1e-5},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		q, k, v := normal(rng, 1, 2, c.rows, c.width), normal(rng, 1, 2, 300, c.width), normal(rng, 1, 2, 300, c.width)
+		run := func(d *tensor.Device, dtype tensor.DType) []float32 {
+			cast := func(x tensor.Tensor) tensor.Tensor { return x.To(d).Cast(dtype) }
+			y := tensor.Attention(cast(q), cast(k), cast(v), &tensor.AttentionOptions{Causal: true, Offset: 250})
+			return floatsOf(t, y.Cast(tensor.Float32))
+		}
+		kernels := 0
+		got := run(tensor.NewDevice(attender(t, c.target, func(k *ir.Kernel) {
+			if k.Template == ir.Attention {
+				kernels++
+				if _, err := Compile(k, c.target); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})), c.dtype)
+		if kernels != c.kernels {
+			t.Errorf("%d rows of width %d on %+v: %d kernels of attention, want %d", c.rows, c.width, c.target, kernels, c.kernels)
+		}
+		worst := 0.0
+		for i, x := range run(tensor.CPU(), tensor.Float32) {
+			worst = max(worst, math.Abs(float64(x-got[i])))
+		}
+		if !(worst < c.tolerance) && (c.kernels > 0 || c.dtype == tensor.Float32) {
+			t.Errorf("%d rows of width %d on %+v: error %g", c.rows, c.width, c.target, worst)
+		}
+	}
+}
+
 // Attention whose factors do not fit in the memory of a workgroup is computed in other kernels.
 func TestAttentionMemory(t *testing.T) {
 	for _, c := range []struct {

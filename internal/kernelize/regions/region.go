@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize/space"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -124,7 +125,11 @@ func (f *finder) isScore(n *graph.Node) bool {
 			columns *= d
 		}
 	}
-	return depth <= f.limits.Attention && rows > 1 && columns > 1
+	most := f.limits.Attention
+	if rows <= loopnest.FewRows {
+		most = max(most, f.limits.AttentionFew)
+	}
+	return depth <= most && rows > 1 && columns > 1
 }
 
 // varies reports whether n may vary along an axis.

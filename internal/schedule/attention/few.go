@@ -36,13 +36,21 @@ func (a *few) choose() bool {
 		widest = max(widest, q.Cols.N)
 	}
 	a.deep = min(sub, build.FloorPow2(max(1, widest/4)))
+	for threads > sub && !a.Target.Fits(threads, a.exchanged(rows, threads)) {
+		threads /= 2
+	}
 	across := threads / a.deep
 	a.size = size{threads: threads, height: rows, width: 4 * across, high: 1, wide: 1, square: rows, across: across, stride: a.deep}
-	exchanged := 4 * rows * threads * max(1, len(a.Sums))
+	return true
+}
+
+// exchanged is the memory in bytes through which subgroups exchange sums and outputs.
+func (a *few) exchanged(rows, threads int) int {
+	bytes := 4 * rows * threads * max(1, len(a.Sums))
 	for _, q := range a.outputs {
-		exchanged += 16 * rows * threads / sub * a.deep * a.vectors(q.Cols.N)
+		bytes += 16 * rows * threads / a.Target.Subgroup() * a.deep * a.vectors(q.Cols.N)
 	}
-	return a.Target.Fits(a.threads, exchanged)
+	return bytes
 }
 
 // vectors is the number of vectors of a thread along a length that threads share.

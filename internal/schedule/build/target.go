@@ -117,6 +117,9 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	case t.Traits().Concurrent:
 		limits.Attention, limits.AttentionBytes, limits.Skips = 64, t.Bytes(), true
 	}
+	if n := t.Subgroup(); n <= t.WithDefaults().MaxThreads {
+		limits.AttentionFew = 2 * 4 * n // a thread has two vectors of a row
+	}
 	return limits
 }
 
