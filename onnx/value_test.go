@@ -21,6 +21,7 @@ func TestValues(t *testing.T) {
 	}{
 		{x, floats},
 		{op.Of(tensor.New([]float32{7}).Reshape()), floats},
+		{op.As(op.Int4, tensor.New([]int8{-8}).Reshape()), typed("v", op.Int4).Type},
 		{op.As(op.Int4, tensor.New([]int8{-8, 7, 1}, 3)), typed("v", op.Int4).Type},
 		{op.As(op.Float6E3M2, tensor.New([]float32{-28, 0.0625, 3.5, -0.3125, 24}, 5)), typed("v", op.Float6E3M2).Type},
 		{op.As(op.Float8E5M2, tensor.New([]float32{-0.5, 57344, 1}, 3)), typed("v", op.Float8E5M2).Type},

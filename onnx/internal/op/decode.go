@@ -66,6 +66,7 @@ func dimsOf(list []int64) (dims []int, n int, err error) {
 	if len(list) > shape.MaxFileRank {
 		return nil, 0, fmt.Errorf("it has %d axes, want at most %d", len(list), shape.MaxFileRank)
 	}
+	dims = make([]int, 0, len(list)) // not nil, which tensor.New takes for one axis
 	for _, d := range list {
 		if d < 0 || int64(int(d)) != d {
 			return nil, 0, fmt.Errorf("its shape is %v", list)
