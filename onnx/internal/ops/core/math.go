@@ -131,11 +131,17 @@ func isInf(c *op.Call) T {
 	return y
 }
 
+// mod has the sign of the divisor, a zero too, or with fmod that of the dividend.
 func mod(c *op.Call) T {
+	x, y := c.Tensor(0), c.Tensor(1)
 	if c.Bool("fmod", false) {
-		return c.Tensor(0).Rem(c.Tensor(1))
+		return x.Rem(y)
 	}
-	return c.Tensor(0).Mod(c.Tensor(1))
+	r := x.Mod(y)
+	if r.DType().IsFloat() {
+		return tensor.Where(r.Eq(0), r.Copysign(y), r)
+	}
+	return r
 }
 
 // pow has the type of its base.
