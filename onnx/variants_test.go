@@ -128,6 +128,7 @@ func TestVariants(t *testing.T) {
 		{"MaxPool", 12, attrs(attrInts("kernel_shape", 2), attrInts("dilations", 2), attrInts("pads", 1, 1)), []Value{op.Of(tensor.New([]float32{1, 2}, 1, 2, 1))}, "float[1 2 1] [[[-inf] [-inf]]] | int64[1 2 1] [[[0] [1]]]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E2M3))), []Value{f(0.3, 25, -0.06, -7.4)}, "float6e2m3[4] [0.25 7.50 -0.00 -7.50]"},
 		{"Mod", 28, nil, []Value{f(0, 0, 3), f(-2, 2, -2)}, "float[3] [-0 0 -1]"},
+		{"AffineGrid", 20, attrs(attrInt("align_corners", 1)), []Value{op.Of(tensor.New([]float32{1, 0, 0, 0, 1, 0}, 1, 2, 3)), i(1, 1, 1, 3)}, "float[1 1 3 2] [[[[-1 0] [ 0 0] [ 1 0]]]]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -26,7 +26,7 @@ func affineGrid(c *op.Call) T {
 	for i, length := range size {
 		axis := tensor.Arange(length).Cast(d)
 		if c.Bool("align_corners", false) {
-			axis = axis.Mul(2 / float64(max(length-1, 1))).Sub(1)
+			axis = axis.Mul(2).Sub(length - 1).Div(max(length-1, 1)) // one element is in the middle
 		} else {
 			axis = axis.Mul(2).Add(1).Div(length).Sub(1)
 		}
