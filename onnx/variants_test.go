@@ -129,6 +129,7 @@ func TestVariants(t *testing.T) {
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E2M3))), []Value{f(0.3, 25, -0.06, -7.4)}, "float6e2m3[4] [0.25 7.50 -0.00 -7.50]"},
 		{"Mod", 28, nil, []Value{f(0, 0, 3), f(-2, 2, -2)}, "float[3] [-0 0 -1]"},
 		{"AffineGrid", 20, attrs(attrInt("align_corners", 1)), []Value{op.Of(tensor.New([]float32{1, 0, 0, 0, 1, 0}, 1, 2, 3)), i(1, 1, 1, 3)}, "float[1 1 3 2] [[[[-1 0] [ 0 0] [ 1 0]]]]"},
+		{"GeGLU", 28, attrs(&proto.Attr{Name: "approximate", Type: proto.AttrString, S: "tanh"}), []Value{f(1, -1, 0.5), f(2, 3, -4)}, "float[3] [1.6824 -0.4764 -1.3829]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}
