@@ -13,23 +13,21 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// layOutWeights lays out the weights of convolutions, [out in kernel…], in memory as the CPU multiplies by
-// them. They are views of that memory, so nothing else changes. Weights keep their order where memory is short.
+// layOutWeights lays out the weights of convolutions, [out in kernel…], and of matrix products, [in out], in memory as
+// the CPU multiplies by them. They are views of that memory, so nothing else changes. Weights keep their order where
+// memory is short.
 func (p *program) layOutWeights(g *proto.Graph) {
 	if !cpuIsDefault() {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
-	weights := p.convWeights()
+	weights := p.productWeights()
 	for _, t := range g.Initializers {
 		v := p.consts[t.Name]
-		if !weights[t.Name] || v.Elem != op.Float && v.Elem != op.Double || v.Tensor.Rank() < 3 {
+		if weights[t.Name] == "" || v.Elem != op.Float && v.Elem != op.Double {
 			continue
 		}
-		if v.Tensor.Shape()[0] < 2 {
-			continue
-		}
-		if view := laidOut(v.Tensor); view != nil {
+		if view := laidOut(v.Tensor, weights[t.Name] == "Conv"); view != nil {
 			v.Tensor = view()
 			p.consts[t.Name], t.Decoded, p.views[t.Name] = v, v, view
 		}
@@ -62,16 +60,16 @@ func (p *program) valueOf(name string) op.Value {
 // of the file.
 var pools = []string{"GlobalAveragePool", "GlobalMaxPool", "ReduceMean"}
 
-// convWeights returns the names that nodes read only as the weights of convolutions of one group, of more than
-// one position as far as the operators say.
-func (p *program) convWeights() map[string]bool {
-	weights, others, pooled := map[string]bool{}, map[string]bool{}, map[string]bool{}
+// productWeights returns the names that nodes read only as the weights of one operator, and its name: of convolutions of
+// one group, of more than one position as far as the operators say, or of products by matrices.
+func (p *program) productWeights() map[string]string {
+	weights, others, pooled := map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, name := range p.outputs {
 		others[name] = true
 	}
 	for _, n := range p.nodes {
-		isConv := n.Op == "Conv" && n.domain == "" && n.function == nil && !slices.ContainsFunc(n.Attrs, func(a *proto.Attr) bool {
-			return a.Name == "group" && a.I != 1
+		plain := n.domain == "" && n.function == nil && !slices.ContainsFunc(n.Attrs, func(a *proto.Attr) bool {
+			return a.Name == "group" && a.I != 1 || (a.Name == "transA" || a.Name == "transB") && a.I != 0
 		})
 		single := slices.Contains(pools, n.Op)
 		if !single && len(n.Inputs) > 0 {
@@ -84,8 +82,9 @@ func (p *program) convWeights() map[string]bool {
 			pooled[name] = single
 		}
 		for i, name := range n.Inputs {
-			if isConv && i == 1 && !single {
-				weights[name] = true
+			fits := n.Op == "Conv" && !single || n.Op == "MatMul" || n.Op == "Gemm"
+			if old := weights[name]; plain && fits && i == 1 && (old == "" || old == n.Op) {
+				weights[name] = n.Op
 			} else {
 				others[name] = true
 			}
@@ -104,13 +103,24 @@ func (p *program) convWeights() map[string]bool {
 	return weights
 }
 
-// laidOut returns t, [out …], as a view of a copy that has the outputs of a tile of the product beside each other,
-// [out/width … width], or all outputs if they are not whole tiles. It returns nil without memory for the copy.
-func laidOut(t tensor.Tensor) (view func() tensor.Tensor) {
+// laidOut returns t, [out …] or a matrix [in out], as a view of a copy that has the outputs of a tile of the product beside
+// each other, [out/width … width], or all outputs if they are not whole tiles. It returns nil for weights that lie so, and
+// without memory for the copy.
+func laidOut(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
 	shape, size := t.Shape(), t.DType().Size()
-	out, width := shape[0], simd.Products[t.DType()].Cols
+	if outFirst && (len(shape) < 3 || shape[0] < 2) || !outFirst && len(shape) != 2 {
+		return nil
+	}
+	inner, out := shape[1:], shape[0]
+	if !outFirst {
+		inner, out = shape[:1], shape[1]
+	}
+	width := simd.Products[t.DType()].Cols
 	if width == 0 || out%width != 0 {
 		width = out
+	}
+	if !outFirst && width == out {
+		return nil
 	}
 	from, err := t.Bytes()
 	if err != nil {
@@ -121,21 +131,28 @@ func laidOut(t tensor.Tensor) (view func() tensor.Tensor) {
 		return nil
 	}
 	depth := t.Len() / out
-	transpose := func(tile, first, end int) {
-		at := tile * width * depth
-		simd.Movers[size](unsafe.Pointer(&to[(at+first*width)*size]), unsafe.Pointer(&from[(at+first)*size]), end-first, width, 1, width, 1, depth)
+	deep, across := 1, depth // strides
+	if !outFirst {
+		deep, across = out, 1
+	}
+	copyRows := func(tile, first, end int) {
+		at := (tile*depth + first) * width
+		simd.Movers[size](unsafe.Pointer(&to[at*size]), unsafe.Pointer(&from[(tile*width*across+first*deep)*size]), end-first, width, deep, width, 1, across)
 	}
 	const part = 1 << 16 // elements
 	n := max(16, part/width&^15)
 	parts := ir.CeilDiv(depth, n)
 	files.Parallel(out/width*parts, 1, func(i, _ int) error {
-		transpose(i/parts, i%parts*n, min((i%parts+1)*n, depth))
+		copyRows(i/parts, i%parts*n, min((i%parts+1)*n, depth))
 		return nil
 	})
-	y := tensor.FromBytes(t.DType(), slices.Concat([]int{out / width}, shape[1:], []int{width}), to)
+	y := tensor.FromBytes(t.DType(), slices.Concat([]int{out / width}, inner, []int{width}), to)
 	order := []int{0, len(shape)}
 	for a := 1; a < len(shape); a++ {
 		order = append(order, a)
+	}
+	if !outFirst {
+		order = []int{1, 0, 2}
 	}
 	return func() tensor.Tensor { return y.Permute(order...).Reshape(shape...) }
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -25,7 +26,7 @@ func waves(shape ...int) tensor.Tensor {
 	return tensor.New(x, shape...)
 }
 
-// Weights of convolutions are laid out for the product, and have the elements, the results and the file that
+// Weights of convolutions and of matrix products are laid out for the product, and have the elements, the results and the file that
 // they had.
 func TestLayout(t *testing.T) {
 	for _, c := range []struct {
@@ -43,6 +44,11 @@ func TestLayout(t *testing.T) {
 		{[]int{512, 288, 1, 1}, []int{1, 288, 1, 1}, 1, true},
 		{[]int{64, 8, 1, 1}, []int{1, 8, 9, 9}, 1, true},
 		{[]int{64, 4, 3, 3}, []int{1, 8, 9, 9}, 2, false},
+		{[]int{50, 96}, []int{20, 50}, 1, true},
+		{[]int{50, 96}, []int{2, 30, 50}, 1, true},
+		{[]int{300, 640}, []int{1, 300}, 1, true},
+		{[]int{50, 32}, []int{20, 50}, 1, false}, // they lie so
+		{[]int{50, 100}, []int{20, 50}, 1, false},
 	} {
 		t.Run(fmt.Sprint(c.weight, c.image), func(t *testing.T) {
 			dims := make([]int64, len(c.image))
@@ -51,6 +57,9 @@ func TestLayout(t *testing.T) {
 			}
 			conv := call("Conv", "y", "x", "w")
 			conv.Attrs = []*proto.Attr{{Name: "group", Type: proto.AttrInt, I: c.group}}
+			if len(c.weight) == 2 {
+				conv = call("MatMul", "y", "x", "w")
+			}
 			w := waves(c.weight...)
 			m := sketch{
 				inputs: []*proto.ValueInfo{float("x", dims...)}, outputs: []*proto.ValueInfo{float("y")},
@@ -114,8 +123,27 @@ func TestLayoutKept(t *testing.T) {
 	if !slices.Equal(laid, []string{"laid"}) {
 		t.Errorf("laid out: %q", laid)
 	}
-	if weights := m.main.convWeights(); len(weights) != 1 || !weights["laid"] {
+	if weights := m.main.productWeights(); len(weights) != 1 || weights["laid"] != "Conv" {
 		t.Errorf("weights: %v", weights)
+	}
+}
+
+// Matrices are laid out that are only the right factors of products, as they are.
+func TestMatrixLayout(t *testing.T) {
+	turned := call("Gemm", "c", "b", "turned")
+	turned.Attrs = []*proto.Attr{{Name: "transB", Type: proto.AttrInt, I: 1}}
+	s := sketch{
+		inputs: []*proto.ValueInfo{float("x", 96, 96)}, outputs: []*proto.ValueInfo{float("y"), float("result")},
+		nodes: []*proto.Node{
+			call("MatMul", "a", "x", "right"), call("Gemm", "b", "a", "gemm"), turned, call("MatMul", "d", "left", "c"), call("MatMul", "e", "d", "both"),
+			call("MatMul", "f", "both", "e"), call("MatMul", "g", "f", "mixed"), call("Gemm", "h", "g", "mixed"), call("MatMul", "y", "h", "result"),
+		},
+	}
+	for _, name := range []string{"right", "gemm", "turned", "left", "both", "mixed", "result"} {
+		s.consts = append(s.consts, constOf(name, waves(96, 96)))
+	}
+	if laid := slices.Sorted(maps.Keys(s.model(t).main.views)); !slices.Equal(laid, []string{"gemm", "right"}) {
+		t.Errorf("laid out: %q", laid)
 	}
 }
 
