@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -21,18 +22,31 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
-	weights := p.productWeights()
+	weights, all, left := p.productWeights(), 0, 0 // bytes of tensors that are laid out, and of those that no collection has freed
 	for _, t := range g.Initializers {
 		v := p.consts[t.Name]
 		if weights[t.Name] == "" || v.Elem != op.Float && v.Elem != op.Double {
 			continue
 		}
-		if view := laidOut(v.Tensor, weights[t.Name] == "Conv"); view != nil {
-			v.Tensor = view()
-			p.consts[t.Name], t.Decoded, p.views[t.Name] = v, v, view
+		view := laidOut(v.Tensor, weights[t.Name] == "Conv")
+		if view == nil {
+			continue
+		}
+		bytes := v.Tensor.Len() * v.Tensor.DType().Size()
+		v.Tensor = view()
+		p.consts[t.Name], t.Decoded, p.views[t.Name] = v, v, view
+		if all, left = all+bytes, left+bytes; left > leastGarbage && left > all/garbage {
+			hostmem.Collect()
+			left = 0
 		}
 	}
 }
+
+// Weights are laid out in the memory that others had: else all would be there twice, until Go's collector runs.
+const (
+	garbage      = 64      // a collection is due at this part of the weights
+	leastGarbage = 4 << 20 // and at so many bytes
+)
 
 // cpuIsDefault is false if the CPU cannot be made, as its first use says.
 func cpuIsDefault() bool {

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -126,6 +130,35 @@ func TestLayoutKept(t *testing.T) {
 	if weights := m.main.productWeights(); len(weights) != 1 || weights["laid"] != "Conv" {
 		t.Errorf("weights: %v", weights)
 	}
+}
+
+// Weights that are laid out take the memory of those before: a model has its weights once.
+func TestLayoutMemory(t *testing.T) {
+	const size, n = 512, 64
+	s := sketch{inputs: []*proto.ValueInfo{float("y0", 1, size)}, outputs: []*proto.ValueInfo{float(fmt.Sprint("y", n))}}
+	for i := range n {
+		w := fmt.Sprint("w", i)
+		s.nodes = append(s.nodes, call("MatMul", fmt.Sprint("y", i+1), fmt.Sprint("y", i), w))
+		s.consts = append(s.consts, constOf(w, waves(size, size)))
+	}
+	file := filepath.Join(t.TempDir(), "model.onnx")
+	if err := os.WriteFile(file, s.bytes(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = sketch{}
+	var before, after runtime.MemStats
+	debug.FreeOSMemory()
+	runtime.ReadMemStats(&before)
+	m, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	weights := float64(4 * size * size * n)
+	if took := float64(after.HeapSys-after.HeapReleased) - float64(before.HeapSys-before.HeapReleased); took > 1.4*weights {
+		t.Errorf("the model took %.2f times the memory of its weights", took/weights)
+	}
+	runtime.KeepAlive(m)
 }
 
 // Matrices are laid out that are only the right factors of products, as they are.
