@@ -55,16 +55,42 @@ func newEpilogue(s *vector.Space, sum int, rows, cols *vector.Tiling) *epilogue 
 
 // run computes and stores the strip at which an activation is, from its sums.
 func (e *epilogue) run(f *vector.Activation, sums unsafe.Pointer) {
-	if e.axis < 0 {
-		f.Reg[e.sum] = sums
-		f.Run()
-		return
+	b := e.begin(f, sums)
+	b.upTo(e.rows.Size(f))
+}
+
+// bands is the bands of a strip whose results an epilogue computes one by one, as their sums are complete.
+type bands struct {
+	*epilogue
+	result    *vector.Activation
+	sums      unsafe.Pointer
+	first, at int // along the axis, the strip's first position and the next one
+	n         int // positions along the axis
+	inner     int // rows of a position
+}
+
+// begin returns the bands of the strip at which an activation is, from its sums.
+func (e *epilogue) begin(f *vector.Activation, sums unsafe.Pointer) bands {
+	b := bands{epilogue: e, result: f, sums: sums, n: 1, inner: e.rows.Size(f)}
+	if e.axis >= 0 {
+		b.first, b.n = f.At[e.axis], f.N[e.axis]
+		b.inner /= b.n
 	}
-	at, n := f.At[e.axis], f.N[e.axis]
-	bytes := e.rows.Size(f) / n * e.cols.Size(f) * e.size
-	for i := 0; i < n; i += e.band {
-		f.MoveTo(e.axis, at+i, min(e.band, n-i))
-		f.Reg[e.sum] = unsafe.Add(sums, i*bytes)
-		f.Run()
+	return b
+}
+
+// upTo computes and stores the bands whose rows are all among the first rows.
+func (b *bands) upTo(rows int) {
+	for b.at < b.n {
+		n := min(max(1, b.band), b.n-b.at)
+		if (b.at+n)*b.inner > rows {
+			return
+		}
+		if b.axis >= 0 {
+			b.result.MoveTo(b.axis, b.first+b.at, n)
+		}
+		b.result.Reg[b.sum] = unsafe.Add(b.sums, b.at*b.inner*b.cols.Size(b.result)*b.size)
+		b.result.Run()
+		b.at += n
 	}
 }

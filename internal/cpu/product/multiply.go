@@ -74,10 +74,11 @@ func (t *tilePart) multiply(finish bool) {
 			if m.prefetchResult = (prefetch{}); finish && t.after.large != nil && k >= t.endBlock-1 {
 				m.prefetchResult = t.after.large.ahead(t.ofResult, m.microTiles(&t.product))
 			}
-			m.run(&t.product, t.size)
+			m.finish = bands{}
 			if finish && !inPlace && k >= t.endBlock-1 {
-				t.after.run(t.ofResult, m.result.at)
+				m.finish = t.after.begin(t.ofResult, m.result.at)
 			}
+			m.run(&t.product, t.size)
 		}
 	}
 }
@@ -127,7 +128,11 @@ func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) 
 			return true
 		}
 	}
-	m.result = panel{at: unsafe.Add(t.stripMemory, (i-t.firstStrip)*t.stripBytes()), row: m.cols}
+	at := i - t.firstStrip
+	if finish && t.endBlock-t.firstBlock <= 1 { // the epilogue has read the strip before
+		at = 0
+	}
+	m.result = panel{at: unsafe.Add(t.stripMemory, at*t.stripBytes()), row: m.cols}
 	return false
 }
 
@@ -146,6 +151,7 @@ type multiplication struct {
 	add                         int      // 0 overwrites the result, otherwise the sum is added to it
 	prefetchLeft, prefetchRight prefetch // of the panels that are used next
 	prefetchResult              prefetch // of where the epilogue stores
+	finish                      bands    // the epilogue of sums that are complete, if any
 }
 
 // A leftPanel is a panel of the left factor.
@@ -169,16 +175,17 @@ func (x *multiplication) microTiles(p *simd.Product) int {
 // first-level cache, by all columns of the right one, which stays in the second-level cache.
 func (x *multiplication) run(p *simd.Product, size int) {
 	if x.runs == nil {
-		x.runOf(p, size, x.result.at, x.left.at, x.rows)
+		x.runOf(p, size, 0, x.left.at, x.rows)
 		return
 	}
 	for i, at := range x.runs {
-		x.runOf(p, size, unsafe.Add(x.result.at, i*x.runRows*x.result.row*size), unsafe.Add(x.left.at, at*size), x.runRows)
+		x.runOf(p, size, i*x.runRows, unsafe.Add(x.left.at, at*size), x.runRows)
 	}
 }
 
-// runOf multiplies some rows of the left panel, cut into microtiles of about equal height.
-func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Pointer, rows int) {
+// runOf multiplies some rows of the left panel, from row first of the result on, cut into microtiles of about equal height.
+func (x *multiplication) runOf(p *simd.Product, size, first int, left unsafe.Pointer, rows int) {
+	result := unsafe.Add(x.result.at, first*x.result.row*size)
 	height := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
 	for i := 0; i < rows; i += height {
 		for j := 0; j < x.cols; j += p.Cols {
@@ -196,6 +203,7 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add)
 			}
 		}
+		x.finish.upTo(first + min(i+height, rows))
 	}
 }
 
