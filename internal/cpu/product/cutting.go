@@ -108,7 +108,11 @@ func mostRows(s *vector.Space, p *simd.Product) int {
 // divide cuts tiles so that several threads end at about the same time, with as few copies of the factors as that
 // allows. Results do not depend on it.
 func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
-	if threads < 2 || c.whole || c.tasks() == 0 {
+	if c.whole || c.tasks() == 0 {
+		return
+	}
+	if threads < 2 { // a tile reads its columns of the right factor once
+		c.span = min(c.rows.Count, max(c.span, mostRows(s, p)/max(1, c.rows.MaxPoints())))
 		return
 	}
 	rows, cols := s.Size(c.rows.Axes), s.Size(c.cols.Axes)
