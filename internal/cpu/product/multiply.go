@@ -21,6 +21,9 @@ func (r *contractRunner) Begin(x *vector.Executor, w *vector.Worker) {
 // Task computes a tile of the result.
 func (r *contractRunner) Task(_ *vector.Executor, w *vector.Worker, i int) {
 	t := r.part(w, i, 0, w.Scratch(0))
+	if i+1 < r.tasks() {
+		t.nextStrip, _ = r.stripsOf(i + 1)
+	}
 	t.multiply(true)
 }
 
@@ -33,6 +36,7 @@ type tilePart struct {
 	ofLeft, ofRight, ofResult *vector.Activation // of the programs of the factors, and of the epilogue
 
 	firstStrip, endStrip int
+	nextStrip            int // the first of the tile that this worker is likely to compute next, or 0
 	firstBlock, endBlock int
 	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
 }
@@ -84,16 +88,22 @@ func (t *tilePart) multiply(finish bool) {
 }
 
 // loadRight loads the panel of the right factor for block k. The products of all strips
-// prefetch the next one.
+// prefetch the next one, of the next tile after the last block.
 func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.MoveTo(t.ofLeft, k)
 	t.depth.MoveTo(t.ofRight, k)
 	m.depth = t.product.Depth(t.depth.Size(t.ofRight))
 	m.right.at, m.right.row, m.right.column = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), t.cols.Size(t.ofRight))
-	if k+1 < t.endBlock {
+	switch {
+	case k+1 < t.endBlock:
 		t.depth.MoveTo(t.ofRight, k+1)
-		m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
+	case t.nextStrip/t.rows.Count != t.firstStrip/t.rows.Count && t.nextStrip > 0: // in other columns
+		t.strips.MoveTo(t.ofRight, t.nextStrip)
+		t.depth.MoveTo(t.ofRight, t.firstBlock)
+	default:
+		return
 	}
+	m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
 }
 
 // loadLeft loads the panel of the left factor for strip i and block k. The products of this
