@@ -130,6 +130,8 @@ func TestVariants(t *testing.T) {
 		{"Mod", 28, nil, []Value{f(0, 0, 3), f(-2, 2, -2)}, "float[3] [-0 0 -1]"},
 		{"AffineGrid", 20, attrs(attrInt("align_corners", 1)), []Value{op.Of(tensor.New([]float32{1, 0, 0, 0, 1, 0}, 1, 2, 3)), i(1, 1, 1, 3)}, "float[1 1 3 2] [[[[-1 0] [ 0 0] [ 1 0]]]]"},
 		{"GeGLU", 28, attrs(&proto.Attr{Name: "approximate", Type: proto.AttrString, S: "tanh"}), []Value{f(1, -1, 0.5), f(2, 3, -4)}, "float[3] [1.6824 -0.4764 -1.3829]"},
+		{"MaxRoiPool", 1, attrs(attrInts("pooled_shape", 1, 2), &proto.Attr{Name: "spatial_scale", Type: proto.AttrFloat, F: 0.5}),
+			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 9, 5, 6}, 1, 1, 2, 3)), op.Of(tensor.New([]float32{0, 0, 0, 4, 1, 0, 8, 0, 9, 0}, 2, 5))}, "float[2 1 1 2] [[[[9 6]]] [[[0 0]]]]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -1,6 +1,8 @@
 package image
 
 import (
+	"math"
+
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -9,6 +11,7 @@ import (
 var Samples = []op.Row{
 	op.New("AffineGrid", op.One(affineGrid)),
 	op.New("GridSample", op.One(gridSample)),
+	op.New("MaxRoiPool", op.One(maxRoiPool)),
 	op.New("RoiAlign", op.One(roiAlign)),
 }
 
@@ -144,6 +147,30 @@ func element(p T, length int, padding string, align bool) (at, inside T) {
 		inside = tensor.OnesOf(tensor.Bool, p.Shape()...)
 	}
 	return p.Trunc().Clamp(0, length-1).Cast(tensor.Int32), inside
+}
+
+// maxRoiPool takes the greatest element in each bin of regions, [image x0 y0 x1 y1], whose corners are elements. A bin
+// outside of the image is 0.
+func maxRoiPool(c *op.Call) T {
+	x, rois, bins := c.Tensor(0), c.Tensor(1), c.IntsAttr("pooled_shape")
+	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 5 || len(bins) != 2 {
+		c.Fail("the input has shape %v, the regions %v, and pooled_shape is %v", x.Shape(), rois.Shape(), bins)
+	}
+	corners := rois.Mul(c.Float("spatial_scale", 1))
+	corners = corners.Abs().Add(0.5).Floor().Copysign(corners)
+	// inside returns which elements of an axis are in a bin, [regions bins length].
+	inside := func(from, to, bins, length int) T {
+		start := corners.Slice(1, from, from+1)
+		size := corners.Slice(1, to, to+1).Sub(start).Add(1).Maximum(1).Div(bins)
+		bin := tensor.Arange(bins).Cast(x.DType())
+		at := tensor.Arange(length).Cast(x.DType())
+		first, end := bin.Mul(size).Floor().Add(start), bin.Add(1).Mul(size).Ceil().Add(start)
+		return at.Ge(first.Unsqueeze(2)).And(at.Lt(end.Unsqueeze(2)))
+	}
+	images := x.Take(0, rois.Select(1, 0).Cast(tensor.Int32)).Unsqueeze(3) // [regions channels height 1 width]
+	y := tensor.Where(inside(1, 3, bins[1], x.Dim(3)).Unsqueeze(1, 2), images, math.Inf(-1)).Max(4).Squeeze(4).Unsqueeze(2)
+	y = tensor.Where(inside(2, 4, bins[0], x.Dim(2)).Unsqueeze(1, 4), y, math.Inf(-1)).Max(3).Squeeze(3)
+	return tensor.Where(y.Eq(math.Inf(-1)), 0, y)
 }
 
 // roiAlign averages, or takes the greatest of, samples of a grid in each bin of regions.
