@@ -132,6 +132,8 @@ func TestVariants(t *testing.T) {
 		{"GeGLU", 28, attrs(&proto.Attr{Name: "approximate", Type: proto.AttrString, S: "tanh"}), []Value{f(1, -1, 0.5), f(2, 3, -4)}, "float[3] [1.6824 -0.4764 -1.3829]"},
 		{"MaxRoiPool", 1, attrs(attrInts("pooled_shape", 1, 2), &proto.Attr{Name: "spatial_scale", Type: proto.AttrFloat, F: 0.5}),
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 9, 5, 6}, 1, 1, 2, 3)), op.Of(tensor.New([]float32{0, 0, 0, 4, 1, 0, 8, 0, 9, 0}, 2, 5))}, "float[2 1 1 2] [[[[9 6]]] [[[0 0]]]]"},
+		{"BatchNormalization", 7, attrs(attrInt("spatial", 0), &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
+			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 4}, 1, 2, 2)), matrix(1, 2, 3, 4), matrix(0, 0, 0, 1), matrix(0, 1, 1, 1), matrix(1, 1, 4, 1)}, "float[1 2 2] [[[ 1 2] [ 3 13]]]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -38,7 +38,13 @@ func batchNorm(c *op.Call) []T {
 	scale := wide(c.Tensor(1))
 	scale = scale.Div(variance.Add(c.Float("epsilon", 1e-5)).Sqrt().Cast(scale.DType()))
 	shift := wide(c.Tensor(2)).Sub(mean.Cast(scale.DType()).Mul(scale))
-	y := x.Mul(channels(scale.Cast(x.DType()), x)).Add(channels(shift.Cast(x.DType()), x)).Cast(c.Tensor(0).DType())
+	each := func(v T) T {
+		if v.Rank() > 1 { // with spatial 0, before version 9: a number for each element of an image
+			return v.Cast(x.DType())
+		}
+		return channels(v.Cast(x.DType()), x)
+	}
+	y := x.Mul(each(scale)).Add(each(shift)).Cast(c.Tensor(0).DType())
 	if !training {
 		return []T{y}
 	}
