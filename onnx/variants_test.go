@@ -229,3 +229,30 @@ func TestGradient(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// In version 8 each sequence of a batch is scanned to its own end, and results after it are 0.
+func TestScanLengths(t *testing.T) {
+	body := &proto.Graph{Name: "body", Inputs: []*proto.ValueInfo{float("s"), float("e")}, Outputs: []*proto.ValueInfo{float("t"), float("u")},
+		Nodes: []*proto.Node{call("Add", "t", "s", "e"), call("Identity", "u", "t")}}
+	scan := &proto.Node{Op: "Scan", Inputs: []string{"lengths", "init", "x"}, Outputs: []string{"last", "sums"},
+		Attrs: []*proto.Attr{attrInt("num_scan_inputs", 1), {Name: "body", Type: proto.AttrGraph, G: body}}}
+	m := sketch{opset: 8, nodes: []*proto.Node{scan}, outputs: []*proto.ValueInfo{float("last", 2), float("sums", 2, 3)},
+		inputs: []*proto.ValueInfo{typed("lengths", op.Int64, 2), float("init", 2), float("x", 2, 3)}}.model(t)
+	run := func(lengths ...int64) (map[string]tensor.Tensor, error) {
+		return m.Run(context.Background(), map[string]tensor.Tensor{
+			"lengths": tensor.New(lengths, 2), "init": tensor.New([]float32{0, 10}, 2), "x": tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3),
+		})
+	}
+	for range 3 { // interpreted, and recorded
+		out, err := run(2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := text(op.Of(out["last"]))+" "+text(op.Of(out["sums"])), "[3 25] [[ 1 3 0] [14 19 25]]"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if _, err := run(2, 4); err == nil || !regexp.MustCompile(`sequence_lens are \[2 4\]`).MatchString(err.Error()) {
+		t.Errorf("got %v", err)
+	}
+}

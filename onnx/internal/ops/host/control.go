@@ -4,6 +4,7 @@ package host
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -171,7 +172,8 @@ func scanOver(c *op.Call, body *proto.Graph, states, scanned []op.Value, inAxes,
 	return results
 }
 
-// scanBatches is the form of version 8: inputs have a batch first, and a length for each of it.
+// scanBatches is the form of version 8: inputs have a batch first, and a length for each of it. Results after the end of
+// a sequence are 0.
 func scanBatches(c *op.Call) []op.Value {
 	body := c.Graph("body")
 	scanned := c.Int("num_scan_inputs", 0)
@@ -179,19 +181,32 @@ func scanBatches(c *op.Call) []op.Value {
 	if scanned < 1 || states < 0 {
 		c.Fail("num_scan_inputs is %d, and it has %d inputs", scanned, len(c.In))
 	}
-	if c.Has(0) {
-		c.Fail("sequence_lens are not supported: the axis is scanned to its end")
-	}
 	in := c.In[1:]
 	results := len(body.Outputs) - states
+	last := in[len(in)-1].Tensor
+	lengths := slices.Repeat([]int{last.Dim(1)}, last.Dim(0))
+	if c.Has(0) {
+		lengths = c.Ints(0)
+	}
+	if len(lengths) != last.Dim(0) || len(lengths) > 0 && (slices.Min(lengths) < 0 || slices.Max(lengths) > last.Dim(1)) {
+		c.Fail("sequence_lens are %v, for a batch of %d and %d elements", lengths, last.Dim(0), last.Dim(1))
+	}
 	var all [][]op.Value
-	for b := range in[len(in)-1].Tensor.Dim(0) {
+	for b, n := range lengths {
 		row := make([]op.Value, len(in))
 		for i, v := range in {
-			row[i] = op.As(v.Elem, v.Tensor.Select(0, b))
+			x := v.Tensor.Select(0, b)
+			if i >= states {
+				x = x.Slice(0, 0, n)
+			}
+			row[i] = op.As(v.Elem, x)
 		}
 		zeros := func(n int) []int { return make([]int, n) }
-		all = append(all, scanOver(c, body, row[:states], row[states:], zeros(scanned), c.IntsOr("directions", scanned, 0), zeros(results), zeros(results)))
+		out := scanOver(c, body, row[:states], row[states:], zeros(scanned), c.IntsOr("directions", scanned, 0), zeros(results), zeros(results))
+		for k, v := range out[states:] {
+			out[states+k] = op.As(v.Elem, v.Tensor.Pad(0, 0, last.Dim(1)-n))
+		}
+		all = append(all, out)
 	}
 	out := make([]op.Value, len(body.Outputs))
 	for k := range out {
