@@ -189,7 +189,7 @@ func (p *printer) access(op, typ string, size int, list []value, l location) {
 
 var widths = [...]string{1: ".", 2: ".v2.", 4: ".v4."}
 
-// load reads an element, or four.
+// load reads an element, or several.
 func (p *printer) load(s *shader.Load) {
 	d, t := s.Buffer.Type, shader.Register(s.Buffer.Type)
 	from := p.address(s.Buffer, s.Index)
@@ -204,7 +204,18 @@ func (p *printer) load(s *shader.Load) {
 	for i := range raw {
 		raw[i] = p.register(c)
 	}
-	p.access("ld.global", elementType(d), d.Size(), raw, from)
+	if len(raw) == 8 { // halves, as words
+		words := make([]value, 4)
+		for i := range words {
+			words[i] = p.register(word)
+		}
+		p.access("ld.global", "u32", 4, words, from)
+		for i, w := range words {
+			p.do("mov.b32", group(raw[2*i:2*i+2]), w)
+		}
+	} else {
+		p.access("ld.global", elementType(d), d.Size(), raw, from)
+	}
 	for i, v := range s.Dst {
 		x := p.widen(d, raw[i])
 		if s.Declare {

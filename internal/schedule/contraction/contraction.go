@@ -14,7 +14,9 @@ func Compile(c *build.Builder) {
 	switch {
 	case !c.Target.Traits().Concurrent:
 		addNaive(x)
-	case skinny(x):
+	case isSlim(x):
+		addSlim(x, slimOptions(x)[0])
+	case fewRows(x, maxRows):
 		if list := gemvOptions(x); len(list) > 0 {
 			addGemv(x, list[0])
 		} else {

@@ -35,15 +35,17 @@ var (
 	gemvCost  = product.Cost{Step: 2e-6, Pass: 5e-6, Part: 0.1e-6, Join: 0.1e-6}
 )
 
-// skinny reports whether a product has only a few rows, and makes a side of few
+// maxRows is the most rows of a gemv.
+const maxRows = 4
+
+// fewRows reports whether a product has only a few rows, and makes a side of few
 // columns the rows.
-func skinny(x *product.Product) bool {
-	const maxRows = 4
-	if x.Rows.N > maxRows && x.Cols.N <= maxRows {
+func fewRows(x *product.Product, most int) bool {
+	if x.Rows.N > most && x.Cols.N <= most {
 		x.Rows, x.Cols = x.Cols, x.Rows
 		x.Rows.Name, x.Cols.Name = "m", "n"
 	}
-	return x.Rows.N <= maxRows
+	return x.Rows.N <= most
 }
 
 // gemvOptions lists the gemvs for the workgroups, the fastest first.

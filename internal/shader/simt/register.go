@@ -102,8 +102,8 @@ func (g *group) values(v value) (list [4][]uint32) {
 	return list
 }
 
-// targets returns up to four registers to be written.
-func (g *group) targets(on []int32, v value) (list [4][]uint32) {
+// targets returns up to eight registers to be written.
+func (g *group) targets(on []int32, v value) (list [8][]uint32) {
 	for i, r := range v {
 		list[i] = g.target(on, r)
 	}

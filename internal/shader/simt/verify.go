@@ -301,7 +301,7 @@ func (v *verifier) loop(s *shader.For) {
 func (v *verifier) access(b *shader.Buffer, index *shader.Expr, n int, write bool) {
 	v.must(v.pass != nil && slices.Contains(v.pass.Buffers, b), "buffer %s is not the pass's", b.Name)
 	v.must(b.Write || !write, "buffer %s is not to be written", b.Name)
-	v.must(n == 1 || n == 4, "%d elements at once", n)
+	v.must(n == 1 || n == 4 || n == 8 && b.Type.IsHalf() && !write, "%d elements at once", n)
 	v.expr(index)
 	v.must(index.Type.IsInt() && index.Type.Width == 1, "%v is %v, no index", index, index.Type)
 }

@@ -1,0 +1,218 @@
+package contraction
+
+import (
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/product"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A slim is the layout of a workgroup for a product of up to 16 rows of halves, such as a decoder's of a few tokens.
+// Its warps have the same columns, in squares of eight, and take turns along the depth. Instructions multiply elements
+// as they come from memory: no tile fills shared memory with rows that do not exist, and each thread has many loads
+// under way. Which places of the depth an instruction takes is free, so a thread takes eight neighbours.
+type slim struct{ rows, squares, warps, deep int }
+
+// Threads is the size of a workgroup.
+func (s slim) Threads() int { return s.warps * shader.Warp }
+
+// Bytes is the memory that a workgroup shares, the sums of each warp.
+func (s slim) Bytes(word int) int { return word * s.warps * s.rows * s.columns() }
+
+func (s slim) columns() int { return square * s.squares }
+
+const (
+	square    = 8  // rows or columns that a thread of a warp has one of
+	slimRows  = 16 // of an instruction
+	slimDepth = 32 // of two instructions, for which a thread has a vector of each row and column
+	slimAhead = 4  // such vectors that a thread loads at once
+	slimWarps = 8
+)
+
+// slimCost has the costs of slims in seconds.
+var slimCost = product.Cost{Step: 0.7e-6, Pass: 2.4e-6}
+
+// isSlim reports whether a product is one of few rows of halves, both factors along the depth, and makes a side of few
+// columns the rows.
+func isSlim(x *product.Product) bool {
+	half := tiles.Half(x, x.Rows.Factor)
+	return half != 0 && half == tiles.Half(x, x.Cols.Factor) && x.Target.Matrices && x.FactorType == shader.F32 && x.Weight < 0 && x.Depth > 0 &&
+		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, slimRows)
+}
+
+// slimOptions lists the slims for the workgroups, the fastest first.
+func slimOptions(x *product.Product) []product.Option[slim] {
+	s := slim{rows: square * ir.CeilDiv(x.Rows.N, square)}
+	s.deep = min(slimAhead, ir.CeilDiv(x.Depth, slimDepth)) * slimDepth
+	turns := ir.CeilDiv(x.Depth, s.deep)
+	s.warps = ir.CeilDiv(turns, ir.CeilDiv(turns, min(slimWarps, x.Target.MaxThreads/shader.Warp)))
+	var list []slim
+	for _, s.squares = range []int{2, 1} {
+		list = append(list, s)
+	}
+	return product.Options(x, list, func(s slim) (cut product.Cut, time float64) {
+		groups, steps := x.Batches*ir.CeilDiv(x.Cols.N, s.columns()), ir.CeilDiv(x.Depth, s.warps*s.deep)
+		bytes := s.columns() * s.warps * s.deep * ir.BFloat16.Size() // of a step
+		cut.Splits, cut.PerSplit, time = loopnest.Split(steps, steps, func(splits, each int) float64 {
+			time := float64(each) * max(slimCost.Step, float64(ir.CeilDiv(groups*splits, x.Target.Units)*bytes)/x.Target.UnitBandwidth())
+			if splits > 1 {
+				time += slimCost.Pass
+			}
+			return time
+		})
+		return cut, time
+	})
+}
+
+// A slimPass computes the results of a slim in each workgroup.
+type slimPass struct {
+	*product.Product
+	slim
+	elem         shader.Matrix
+	p            *build.Pass
+	warp         *shader.Expr
+	line, column *shader.Expr // the thread's row of the left operand, or column of the right one; and its vectors of the depth
+	at           product.Place
+	acc          []*shader.Var // of each square
+}
+
+// addSlim multiplies in one pass, or two if the depth is split. Warps add their sums in shared memory.
+func addSlim(x *product.Product, o product.Option[slim]) {
+	x.Split(o.Cut)
+	x.AddPass(o.Layout.Threads(), func(p *build.Pass) {
+		q := &slimPass{Product: x, slim: o.Layout, p: p, elem: tiles.HalfPairs[tiles.Half(x, x.Rows.Factor)].Elem}
+		root := p.Root
+		q.locate()
+		root.Enter(build.Span{Axes: x.Batch, Base: q.at.Batch})
+		for j := range q.squares {
+			q.acc = append(q.acc, x.Vector(root, build.Tag("c", j)))
+		}
+		q.multiplyDepth()
+		q.addWarps()
+	})
+	x.AddSplits()
+}
+
+// locate finds the workgroup's columns and the thread's place.
+func (q *slimPass) locate() {
+	root, wide := q.p.Root, ir.CeilDiv(q.Cols.N, q.columns())
+	q.p.Subgroup, q.p.Workgroups = shader.Warp, wide*q.Batches*q.Splits
+	job, lane := q.p.Job(), root.Let("lane", shader.ThreadID.Rem(shader.Warp))
+	q.at.Batch = root.Let("batch", job.Div(wide).Rem(q.Batches))
+	q.at.Split = root.Let("split", job.Div(wide*q.Batches))
+	q.at.Col = root.Let("col", job.Rem(wide).Convert(q.CountType(q.Cols.N)).Mul(q.columns()))
+	q.warp = root.Let("warp", shader.ThreadID.Div(shader.Warp))
+	q.line, q.column = root.Let("line", lane.Div(4)), root.Let("column", lane.Rem(4))
+}
+
+// multiplyDepth multiplies along the depth. Rows and columns past the end are the last ones again, and are not stored.
+func (q *slimPass) multiplyDepth() {
+	root := q.p.Root
+	var rows, columns []*build.Scope
+	enter := func(list *[]*build.Scope, s *product.Side, first *shader.Expr, n int) {
+		for j := range n {
+			sc := root.Beside(build.Tag("_"+s.Name, j))
+			sc.Enter(build.Span{Axes: s.Axes, Base: first.Add(q.line.Convert(first.Type)).Plus(j * square), Clamp: q.Clamp(s.N, n*square)})
+			*list = append(*list, sc)
+		}
+	}
+	enter(&rows, &q.Rows, build.Number(q.CountType(q.Rows.N), 0), q.rows/square)
+	enter(&columns, &q.Cols, q.at.Col, q.squares)
+	step := q.warps * q.deep
+	last := q.Total(q.Depth)
+	first := build.Number(last.Type, 0)
+	if q.Splits > 1 {
+		first = root.Let("begin", q.at.Split.Convert(last.Type).Mul(q.PerSplit*step))
+		last = root.Let("end", first.Add(q.PerSplit*step).Min(last))
+	}
+	root.Steps("k0", first, last, step, q.Depth%step != 0, func(sc *build.Scope, k0, clamp *shader.Expr) {
+		if clamp != nil { // only the last split may end within a step, at the end of the depth
+			clamp = q.Total(q.Depth)
+		}
+		k := sc.Let("k", k0.Add(q.warp.Mul(q.deep).Add(q.column.Mul(8)).Convert(k0.Type)))
+		q.multiplyStep(sc, k, rows, columns, clamp)
+	})
+}
+
+// multiplyStep multiplies a warp's part of a step, of which a thread has each fourth eight from k on. Positions past clamp
+// count as 0.
+func (q *slimPass) multiplyStep(sc *build.Scope, k *shader.Expr, rows, columns []*build.Scope, clamp *shader.Expr) {
+	n := q.deep / slimDepth
+	left, right := make([][][]*shader.Expr, n), make([][][]*shader.Expr, n)
+	for i := range n {
+		for _, at := range columns {
+			right[i] = append(right[i], q.load(sc, &q.Cols, at, k, i, clamp))
+		}
+		for _, at := range rows {
+			left[i] = append(left[i], q.load(sc, &q.Rows, at, k, i, clamp))
+		}
+	}
+	none := []*shader.Expr{build.U32(0), build.U32(0), build.U32(0), build.U32(0)}
+	for i := range n {
+		lower := append(left[i], none)[1]
+		for j, b := range right[i] {
+			for h := range 2 { // of a vector
+				a := [4]*shader.Expr{left[i][0][2*h], lower[2*h], left[i][0][2*h+1], lower[2*h+1]}
+				sc.Do(&shader.Multiply{Elem: q.elem, Acc: q.acc[j], A: a, B: [2]*shader.Expr{b[2*h], b[2*h+1]}})
+			}
+		}
+	}
+}
+
+// load loads eight neighbours along the depth of a row or column, as words.
+func (q *slimPass) load(sc *build.Scope, s *product.Side, known *build.Scope, k *shader.Expr, n int, clamp *shader.Expr) (words []*shader.Expr) {
+	in := known.On(sc.Block, build.Tag("_", n))
+	in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * slimDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: clamp})
+	body, valid := &q.Nest.Body[s.Factor], in.Condition(0)
+	index := in.Place(body.View, q.p.Offset(body.Arg)).Lane(0)
+	if valid != nil {
+		index = valid.If(index, build.Number(index.Type, 0)) // an address that is a multiple of 16
+	}
+	load := &shader.Load{Declare: true, Buffer: q.p.Input(body.Arg), Index: index}
+	for i := range square {
+		load.Dst = append(load.Dst, &shader.Var{Name: build.Tag("x"+in.Tag+"_", i), Type: shader.F32})
+	}
+	sc.Do(load)
+	for i := 0; i < square; i += 2 {
+		w := shader.PackHalves(build.Halves[q.elem.Type], load.Dst[i].Ref(), load.Dst[i+1].Ref())
+		if valid != nil {
+			w = valid.If(w, build.U32(0))
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// addWarps adds the sums of the warps, each thread of four neighbouring columns, and finishes them.
+func (q *slimPass) addWarps() {
+	root, fours := q.p.Root, q.columns()/4
+	shared := q.p.Share(q.ResultType.Vec(2), q.Bytes(1)/2)
+	place := func(warp, row, pair *shader.Expr) *shader.Expr {
+		return warp.Mul(q.rows).Add(row).Mul(2 * fours).Add(pair)
+	}
+	for j, acc := range q.acc {
+		for h := range q.rows / square {
+			to := place(q.warp, q.line.Plus(h*square), q.column.Plus(j*square/2))
+			root.Put(shared, to, shader.Vec(2, acc.Ref().At(2*h), acc.Ref().At(2*h+1)))
+		}
+	}
+	root.Barrier()
+	loop, item := root.Loop("item", shader.ThreadID, build.U32(min(q.rows, q.Rows.N)*fours), q.p.Threads)
+	row, four := loop.Let("row", item.Div(fours)), loop.Let("mine", item.Rem(fours))
+	sum := q.Vector(loop, "sum")
+	for w := range q.warps {
+		from := loop.Let(build.Tag("from", w), place(build.U32(w), row, four.Mul(2)))
+		x, y := shared.At(from), shared.At(from.Plus(1))
+		loop.Set(sum, sum.Ref().Add(shader.Vec(4, x.At(0), x.At(1), y.At(0), y.At(1))))
+	}
+	q.at.Row = row.Convert(q.CountType(q.Rows.N))
+	q.at.Col = loop.Let("first", q.at.Col.Add(four.Mul(4).Convert(q.at.Col.Type)))
+	in := loop.Inner()
+	in.EnterValid(build.Span{Axes: q.Cols.Axes, Base: q.at.Col, Step: build.Lanes(4), Fours: q.Fours(q.Cols.Axes), Clamp: q.Clamp(q.Cols.N, q.columns())})
+	in.Enter(build.Span{Axes: q.Rows.Axes, Base: q.at.Row})
+	q.Finish(in, product.Components(sum.Ref()), q.at)
+	in.End()
+	loop.End()
+}
