@@ -118,7 +118,7 @@ func Compile(c *build.Builder) {
 		across := c.Nest.Body[p.Right].Domain & c.Nest.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, across.List(), a.n))
 	}
-	for _, a.unit = range []unit{&few{attention: a}, &groups{attention: a, words: map[*tiles.Pass][][]*shader.Var{}}, &warps{a}, &threads{attention: a}} { // the fastest first
+	for _, a.unit = range a.units() {
 		if a.unit.choose() {
 			a.cut()
 			c.AddPass(a.threads, a.build)
@@ -130,6 +130,15 @@ func Compile(c *build.Builder) {
 		}
 	}
 	c.Fail("attention whose tiles do not fit in the %d bytes that a workgroup may share", c.Target.Bytes())
+}
+
+// units lists the units, the fastest first.
+func (a *attention) units() []unit {
+	list := []unit{&few{attention: a}}
+	if build.HasMatrices {
+		list = append(list, &groups{attention: a, words: map[*tiles.Pass][][]*shader.Var{}}, &warps{a})
+	}
+	return append(list, &threads{attention: a})
 }
 
 // product returns the pass of a product of the kernel.

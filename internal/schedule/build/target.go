@@ -2,6 +2,7 @@ package build
 
 import (
 	"math"
+	"runtime"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -96,6 +97,9 @@ func (t Target) WithDefaults() Target {
 	}
 	return t
 }
+
+// HasMatrices is false in browsers, where no target has matrix instructions: what only they use is not linked.
+const HasMatrices = runtime.GOOS != "js"
 
 // UnitAdds is the number of additions of float32 of a compute unit in a second.
 func (t Target) UnitAdds() float64 { return t.Machine.Adds / float64(t.Units) }

@@ -14,7 +14,7 @@ func Compile(c *build.Builder) {
 	switch {
 	case !c.Target.Traits().Concurrent:
 		addNaive(x)
-	case isSlim(x):
+	case build.HasMatrices && isSlim(x):
 		addSlim(x, slimOptions(x)[0])
 	case fewRows(x, maxRows):
 		if list := gemvOptions(x); len(list) > 0 {
