@@ -107,7 +107,9 @@ func (q *slimPass) locate() {
 	q.line, q.column = root.Let("line", lane.Div(4)), root.Let("column", lane.Rem(4))
 }
 
-// multiplyDepth multiplies along the depth. Rows and columns past the end are the last ones again, and are not stored.
+// multiplyDepth multiplies along the depth. The columns of the first step are loaded before the kernels before have ended, and
+// those of each next step before the products of the step before. Rows and columns past the end are the last ones again, and
+// are not stored.
 func (q *slimPass) multiplyDepth() {
 	root := q.p.Root
 	var rows, columns []*build.Scope
@@ -120,53 +122,52 @@ func (q *slimPass) multiplyDepth() {
 	}
 	enter(&rows, &q.Rows, build.Number(q.CountType(q.Rows.N), 0), q.rows/square)
 	enter(&columns, &q.Cols, q.at.Col, q.squares)
-	step := q.warps * q.deep
-	last := q.Total(q.Depth)
-	first := build.Number(last.Type, 0)
+	steps := ir.CeilDiv(q.Depth, q.warps*q.deep)
+	first, last := build.U32(0), build.U32(steps)
 	if q.Splits > 1 {
-		first = root.Let("begin", q.at.Split.Convert(last.Type).Mul(q.PerSplit*step))
-		last = root.Let("end", first.Add(q.PerSplit*step).Min(last))
+		first = root.Let("begin", q.at.Split.Mul(q.PerSplit))
+		last = root.Let("end", first.Add(q.PerSplit).Min(steps))
 	}
-	root.Steps("k0", first, last, step, q.Depth%step != 0, func(sc *build.Scope, k0, clamp *shader.Expr) {
-		if clamp != nil { // only the last split may end within a step, at the end of the depth
-			clamp = q.Total(q.Depth)
-		}
-		k := sc.Let("k", k0.Add(q.warp.Mul(q.deep).Add(q.column.Mul(8)).Convert(k0.Type)))
-		q.multiplyStep(sc, k, rows, columns, clamp)
-	})
+	now := q.carried(root, q.load(root, &q.Cols, columns, first))
+	q.p.AwaitOthers()
+	loop, step := root.Loop("step", first, last.Sub(1), 1)
+	next := q.load(loop, &q.Cols, columns, loop.Let("next", step.Add(1)))
+	q.multiplyStep(loop, q.load(loop, &q.Rows, rows, step), now)
+	for i, v := range now {
+		loop.Set(v, next[i])
+	}
+	loop.End()
+	end := root.Inner()
+	q.multiplyStep(end, q.load(end, &q.Rows, rows, end.Let("step", last.Sub(1))), now)
+	end.End()
 }
 
-// multiplyStep multiplies a warp's part of a step, of which a thread has each fourth eight from k on. Positions past clamp
-// count as 0.
-func (q *slimPass) multiplyStep(sc *build.Scope, k *shader.Expr, rows, columns []*build.Scope, clamp *shader.Expr) {
-	n := q.deep / slimDepth
-	left, right := make([][][]*shader.Expr, n), make([][][]*shader.Expr, n)
-	for i := range n {
-		for _, at := range columns {
-			right[i] = append(right[i], q.load(sc, &q.Cols, at, k, i, clamp))
-		}
-		for _, at := range rows {
-			left[i] = append(left[i], q.load(sc, &q.Rows, at, k, i, clamp))
-		}
+// carried declares variables for words of a step that are loaded before the products of the step before.
+func (q *slimPass) carried(sc *build.Scope, words []*shader.Expr) (list []*shader.Var) {
+	for i, w := range words {
+		list = append(list, sc.Var(build.Tag("carry", i), w))
 	}
-	none := []*shader.Expr{build.U32(0), build.U32(0), build.U32(0), build.U32(0)}
-	for i := range n {
-		lower := append(left[i], none)[1]
-		for j, b := range right[i] {
-			for h := range 2 { // of a vector
-				a := [4]*shader.Expr{left[i][0][2*h], lower[2*h], left[i][0][2*h+1], lower[2*h+1]}
-				sc.Do(&shader.Multiply{Elem: q.elem, Acc: q.acc[j], A: a, B: [2]*shader.Expr{b[2*h], b[2*h+1]}})
-			}
-		}
-	}
+	return list
 }
 
-// load loads eight neighbours along the depth of a row or column, as words.
-func (q *slimPass) load(sc *build.Scope, s *product.Side, known *build.Scope, k *shader.Expr, n int, clamp *shader.Expr) (words []*shader.Expr) {
-	in := known.On(sc.Block, build.Tag("_", n))
-	in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * slimDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: clamp})
-	body, valid := &q.Nest.Body[s.Factor], in.Condition(0)
-	index := in.Place(body.View, q.p.Offset(body.Arg)).Lane(0)
+// load loads a warp's part of a step: of each line of a side, vectors of eight neighbours along the depth, as four words
+// each. Positions past the end count as 0.
+func (q *slimPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope, step *shader.Expr) (words []*shader.Expr) {
+	t := q.CountType(q.Depth)
+	k := sc.Let("k_"+s.Name, step.Convert(t).Mul(q.warps*q.deep).Add(q.warp.Mul(q.deep).Add(q.column.Mul(8)).Convert(t)))
+	for n := range q.deep / slimDepth {
+		for _, known := range lines {
+			in := known.On(sc.Block, build.Tag("_", n))
+			in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * slimDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: q.Clamp(q.Depth, q.warps*q.deep)})
+			words = append(words, q.loadVector(in, &q.Nest.Body[s.Factor])...)
+		}
+	}
+	return words
+}
+
+// loadVector loads eight halves, as words.
+func (q *slimPass) loadVector(in *build.Scope, body *ir.Instr) (words []*shader.Expr) {
+	valid, index := in.Condition(0), in.Place(body.View, q.p.Offset(body.Arg)).Lane(0)
 	if valid != nil {
 		index = valid.If(index, build.Number(index.Type, 0)) // an address that is a multiple of 16
 	}
@@ -174,8 +175,8 @@ func (q *slimPass) load(sc *build.Scope, s *product.Side, known *build.Scope, k 
 	for i := range square {
 		load.Dst = append(load.Dst, &shader.Var{Name: build.Tag("x"+in.Tag+"_", i), Type: shader.F32})
 	}
-	sc.Do(load)
-	for i := 0; i < square; i += 2 {
+	in.Do(load)
+	for i := 0; i+1 < len(load.Dst); i += 2 {
 		w := shader.PackHalves(build.Halves[q.elem.Type], load.Dst[i].Ref(), load.Dst[i+1].Ref())
 		if valid != nil {
 			w = valid.If(w, build.U32(0))
@@ -183,6 +184,24 @@ func (q *slimPass) load(sc *build.Scope, s *product.Side, known *build.Scope, k 
 		words = append(words, w)
 	}
 	return words
+}
+
+// multiplyStep multiplies words of rows by words of columns, each vector by two instructions.
+func (q *slimPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns []*shader.Var) {
+	lines := q.rows / square
+	for n := range q.deep / slimDepth {
+		left := rows[4*lines*n:][:4*lines]
+		for j, acc := range q.acc {
+			right := columns[4*(q.squares*n+j):]
+			for h := range 2 {
+				a := [4]*shader.Expr{left[2*h], build.U32(0), left[2*h+1], build.U32(0)}
+				if lines > 1 {
+					a[1], a[3] = left[4+2*h], left[4+2*h+1]
+				}
+				sc.Do(&shader.Multiply{Elem: q.elem, Acc: acc, A: a, B: [2]*shader.Expr{right[2*h].Ref(), right[2*h+1].Ref()}})
+			}
+		}
+	}
 }
 
 // addWarps adds the sums of the warps, each thread of four neighbouring columns, and finishes them.
