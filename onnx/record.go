@@ -135,15 +135,12 @@ func (s *stage) trace(p packed, ts []tensor.Tensor, _ *jit.Trace) (r packed, lis
 	}()
 	x := &execution{m: s.m, ctx: context.Background(), recording: true}
 	f := &frame{execution: x, of: s.m.main, vars: make(map[string]Value, len(s.reads)+s.end-s.begin)}
-	for _, name := range s.reads {
-		if len(p) == 0 {
-			break
+	listed := p[0].Data
+	p = p[1:]
+	for i, name := range s.reads {
+		if listed[i] == isListed {
+			f.vars[name], p, ts = unpack(p, ts, true)
 		}
-		if _, ok := s.m.main.consts[name]; ok && p[0].Kind == constKind {
-			p = p[1:]
-			continue
-		}
-		f.vars[name], p, ts = unpack(p, ts, true)
 	}
 	for x.at = s.begin; x.at < s.end; x.at++ {
 		f.step(s.m.main.nodes[x.at])
@@ -158,26 +155,27 @@ func (s *stage) trace(p packed, ts []tensor.Tensor, _ *jit.Trace) (r packed, lis
 	return r, [][]tensor.Tensor{out}, nil
 }
 
-// constKind marks, in a packed list, an initializer that keeps its value.
-const constKind op.Kind = 255
+// isListed marks, in the Data of the head of a stage's list, a name that it reads whose value is in the list. Others are
+// initializers that keep their values.
+const isListed = '+'
 
 // run computes the values that the stage writes, by a recording. ok is false without one.
 func (s *stage) run(f *frame) (ok bool, err error) {
-	var p packed
 	var ts []tensor.Tensor
-	for _, name := range s.reads {
+	p, listed := make(packed, 1, 8), make([]byte, len(s.reads))
+	for i, name := range s.reads {
 		v, given := f.vars[name]
-		if !given {
-			p = append(p, packedValue{Kind: constKind})
-			if _, isConst := s.m.main.consts[name]; !isConst {
-				p[len(p)-1].Kind = op.Absent
-			}
+		if _, isConst := s.m.main.consts[name]; isConst && !given {
 			continue
 		}
-		if p, ts, ok = pack(p, ts, v); !ok {
+		listed[i] = isListed
+		if !given {
+			p = append(p, packedValue{Kind: op.Absent})
+		} else if p, ts, ok = pack(p, ts, v); !ok {
 			return false, nil
 		}
 	}
+	p[0].Data = string(listed)
 	if slices.ContainsFunc(ts, func(t tensor.Tensor) bool { return tensor.Internal.Node(graph.Token{}, t).Traced() }) {
 		return false, nil
 	}
