@@ -187,7 +187,7 @@ func (m *Model) interpret(x *execution, inputs map[string]Value) (out []Value, e
 			err = errorOf(r)
 		}
 	}()
-	f := &frame{execution: x, of: m.main, vars: make(map[string]Value, len(m.main.nodes))}
+	f := &frame{execution: x, of: m.main, vars: make(map[string]Value, len(inputs))}
 	for name, v := range inputs {
 		f.vars[name] = m.given(name, v)
 	}
