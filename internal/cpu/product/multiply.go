@@ -116,6 +116,9 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	}
 	m.leftPanel = t.left.read(t.ofLeft, t.worker, m.rows, t.depth.Size(t.ofLeft))
 	switch {
+	case m.cols <= t.product.Cols && m.runs == nil && m.left.column == 1 && m.left.row == m.depth: // read once, in order
+		m.prefetchLeft = prefetch{}
+		return
 	case i+1 < t.endStrip:
 		t.strips.MoveTo(t.ofLeft, i+1)
 	case k+1 < t.endBlock:
