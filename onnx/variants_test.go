@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -254,5 +255,42 @@ func TestScanLengths(t *testing.T) {
 	}
 	if _, err := run(2, 4); err == nil || !regexp.MustCompile(`sequence_lens are \[2 4\]`).MatchString(err.Error()) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Maps become rows.
+func TestMaps(t *testing.T) {
+	s := func(name, v string) *proto.Attr { return &proto.Attr{Name: name, Type: proto.AttrString, S: v} }
+	words := &proto.Attr{Name: "string_vocabulary", Type: proto.AttrStrings, Strings: []string{"b", "c", "a"}}
+	for _, c := range []struct {
+		op    string
+		attrs []*proto.Attr
+		in    map[any]any
+		want  string // a result, or an error
+	}{
+		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"a": float32(1), "b": float32(2), "other": float32(3)}, "float[1 3] [[2 0 1]]"},
+		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"other": int64(1)}, "int64[1 3] [[0 0 0]]"},
+		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"c": "x"}, `string[1 3] ["" "x" ""]`},
+		{"DictVectorizer", []*proto.Attr{attrInts("int64_vocabulary", 7, 5)}, map[any]any{int64(5): 1.5}, "double[1 2] [[0.0 1.5]]"},
+		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"a": float32(1), "b": "2"}, "a value is"},
+		{"CastMap", nil, map[any]any{int64(9): "1.5", int64(2): "-3"}, "float[1 2] [[-3.0 1.5]]"},
+		{"CastMap", []*proto.Attr{s("cast_to", "TO_INT64"), s("map_form", "SPARSE"), attrInt("max_map", 4)}, map[any]any{int64(2): float32(3)}, "int64[1 4] [[0 0 3 0]]"},
+		{"CastMap", []*proto.Attr{s("map_form", "SPARSE")}, map[any]any{int64(2): float32(3)}, "key 2, and max_map is 1"},
+	} {
+		m := sketch{domain: "ai.onnx.ml", inputs: []*proto.ValueInfo{{Name: "x"}}, outputs: []*proto.ValueInfo{{Name: "y"}},
+			nodes: []*proto.Node{{Op: c.op, Domain: "ai.onnx.ml", Inputs: []string{"x"}, Outputs: []string{"y"}, Attrs: c.attrs}}}.model(t)
+		for _, in := range []map[any]any{c.in, c.in, {}, c.in} {
+			out, err := m.RunValues(context.Background(), map[string]Value{"x": {Kind: MapKind, Map: in}})
+			if len(in) == 0 {
+				continue
+			}
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = out["y"].String() + " " + text(out["y"])
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%s of %v: %s, want %s", c.op, c.in, got, c.want)
+			}
+		}
 	}
 }

@@ -21,7 +21,9 @@ const domain = "ai.onnx.ml"
 var Encoders = []op.Row{
 	op.New("ArrayFeatureExtractor", op.Move(arrayFeatureExtractor)).Of(domain),
 	op.New("Binarizer", op.One(binarizer)).Of(domain),
+	op.New("CastMap", castMap).Of(domain),
 	op.New("CategoryMapper", categoryMapper).Of(domain),
+	op.New("DictVectorizer", dictVectorizer).Of(domain),
 	op.New("FeatureVectorizer", op.One(featureVectorizer)).Of(domain),
 	op.New("Imputer", op.One(imputer)).Of(domain),
 	op.New("LabelEncoder", labelEncoder).Of(domain),
