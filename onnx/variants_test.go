@@ -135,6 +135,8 @@ func TestVariants(t *testing.T) {
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 9, 5, 6}, 1, 1, 2, 3)), op.Of(tensor.New([]float32{0, 0, 0, 4, 1, 0, 8, 0, 9, 0}, 2, 5))}, "float[2 1 1 2] [[[[9 6]]] [[[0 0]]]]"},
 		{"BatchNormalization", 7, attrs(attrInt("spatial", 0), &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 4}, 1, 2, 2)), matrix(1, 2, 3, 4), matrix(0, 0, 0, 1), matrix(0, 1, 1, 1), matrix(1, 1, 4, 1)}, "float[1 2 2] [[[ 1 2] [ 3 13]]]"},
+		{"BatchNormalization", 9, attrs(&proto.Attr{Name: "momentum", Type: proto.AttrFloat, F: 0.75}, &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
+			[]Value{cube(2, 1, 5), f(3), f(1), f(7), f(8)}, "float[2 1 1] [[[-2]] [[ 4]]] | float[1] [6] | float[1] [7] | float[1] [3] | float[1] [4]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -18,11 +18,11 @@ var Norms = []op.Row{
 	op.New("RMSNormalization", op.One(rmsNorm)),
 }
 
-// batchNorm is y = x·a + b with numbers by channel. In training the batch has them, and the
-// running averages are results too.
+// batchNorm is y = x·a + b with numbers by channel. In training the batch has them, and the running averages are results
+// too. Before version 14 more than one result says so, and the last two are the batch's.
 func batchNorm(c *op.Call) []T {
 	x, mean, variance := wide(c.Tensor(0)), wide(c.Tensor(3)), wide(c.Tensor(4))
-	training := c.Bool("training_mode", false)
+	training := c.Bool("training_mode", c.Opset < 14 && !c.Bool("is_test", false) && (c.Wants(1) || c.Wants(2)))
 	runningMean, runningVar := mean, variance
 	if training {
 		axes := others(x, 1)
@@ -48,7 +48,11 @@ func batchNorm(c *op.Call) []T {
 	if !training {
 		return []T{y}
 	}
-	return []T{y, runningMean.Cast(c.Tensor(3).DType()), runningVar.Cast(c.Tensor(4).DType())}
+	results := []T{y}
+	for i, t := range []T{runningMean, runningVar, mean, variance} {
+		results = append(results, t.Cast(c.Tensor(3+i%2).DType()))
+	}
+	return results
 }
 
 // others returns the axes of x but one.
