@@ -131,7 +131,7 @@ func isInf(c *op.Call) T {
 	return y
 }
 
-// mod has the sign of the divisor, a zero too, or with fmod that of the dividend.
+// mod has the divisor's sign, a zero too, and with fmod the dividend's.
 func mod(c *op.Call) T {
 	x, y := c.Tensor(0), c.Tensor(1)
 	if c.Bool("fmod", false) {
