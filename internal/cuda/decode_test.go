@@ -210,3 +210,36 @@ func TestDecodeUpdates(t *testing.T) {
 		t.Errorf("%d steps update %d kernels with two layers, %d with five", steps, few, more)
 	}
 }
+
+// A round of speculation gets tokens and positions from the host, and gives tokens to it. Their buffers are others each time:
+// in each layer one kernel at most uses them.
+func TestRoundUpdates(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	const name, warm, tokens = "GraphExecKernelNodeSetParams_v2", 25, 40
+	updates := func(layers int) (n int) {
+		f := newFake(t, 1<<30)
+		f.isIdle = true // all tokens are 0, and all proposals accepted
+		drv, err := f.open(Options{Graphs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDecoding("Q8_0", tensor.NewDevice(drv))
+		defer d.device.Close()
+		size := llamaSize{256, 512, layers, 4, 2, 512}
+		g := &models.Generator{Model: size.new(t, d), Draft: size.new(t, d), Propose: 2, MaxTokens: tokens}
+		written := 0
+		for _, err := range g.All([][]int32{{1, 2, 3}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if written++; written == warm {
+				n = -f.count(name)
+			}
+		}
+		return n + f.count(name)
+	}
+	const layers, rounds = 2, (tokens - warm) / 3
+	if few, more := updates(layers), updates(2*layers); more-few > rounds*layers || few == 0 {
+		t.Errorf("%d rounds update %d kernels with %d layers, %d with %d", rounds, few, layers, more, 2*layers)
+	}
+}

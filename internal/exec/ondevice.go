@@ -90,7 +90,7 @@ func (s *onDevice) submit(src []*graph.Node, submit func(args []driver.Arg) erro
 		args = append(args, driver.Arg{Buffer: b.Buffer})
 		pending = x.AppendPending(pending, i)
 	}
-	slots, err := m.Pool.Acquire(nil, m.Pool.Request(s.Node.Len()*s.Node.DType.Size()))
+	slots, err := m.Pool.Acquire(nil, m.Pool.Request(s.Node.Len()*s.Node.DType.Size(), true))
 	if err != nil {
 		m.Pool.Release(slots...)
 		return nil, err

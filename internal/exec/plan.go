@@ -181,7 +181,7 @@ func (l *loader) assign(p *compile.Plan, c *capture.Capture) compile.Memory {
 	if c.IsBody { // its steps use the same memory, and are too short for copies of replaced values
 		mayTake = nil
 	}
-	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class }, l.memory.Limits.Machine)
+	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes, false).Class }, l.memory.Limits.Machine)
 }
 
 // returned is the number of a plan's outputs, from the first, that a capture stores.
@@ -200,15 +200,19 @@ func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory, outputs int)
 		same[first] = append(same[first], leaf)
 	}
 	p.returns = make([]bool, len(p.compiled.LeafMemory))
+	lasts := make([]bool, len(m.Slots))
 	for _, o := range p.compiled.Outputs[:outputs] {
-		if o.Leaf && len(p.returns) > 0 {
+		switch {
+		case !o.Leaf:
+			lasts[m.Slot[o.Index]] = true
+		case len(p.returns) > 0:
 			for _, leaf := range same[p.compiled.LeafMemory[o.Index]] {
 				p.returns[leaf] = true
 			}
 		}
 	}
 	for i, s := range m.Slots {
-		r := pool.Request(s.Bytes)
+		r := pool.Request(s.Bytes, lasts[i])
 		if s.Leaf >= 0 {
 			p.takes = append(p.takes, taking{same[p.compiled.LeafMemory[s.Leaf]], s.Leaf, i, r})
 			r = memory.Request{}

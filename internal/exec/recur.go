@@ -295,7 +295,7 @@ func (x *recurring) layOut() []memory.Request {
 			requests = append(requests, requests[slot])
 		} else {
 			x.layouts[slot].stepLen = n.Len()
-			requests[slot] = x.device.memory.Pool.Request(x.Steps * n.Len() * n.DType.Size())
+			requests[slot] = x.device.memory.Pool.Request(x.Steps*n.Len()*n.DType.Size(), true)
 		}
 	}
 	for i, k := range x.aliasOf {

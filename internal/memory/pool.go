@@ -26,8 +26,8 @@ type Pool struct {
 
 	collecting sync.Mutex // held during a collection
 
-	mu       sync.Mutex               // guards the fields below that are not atomic
-	buckets  map[int]*bucket          // by size class
+	mu       sync.Mutex // guards the fields below that are not atomic
+	buckets  map[bucketKey]*bucket
 	idle     int64                    // bytes of the buckets
 	returned atomic.Pointer[returned] // has buffers of unreachable blocks
 	bytes    gauge
@@ -43,7 +43,7 @@ type Pool struct {
 
 // NewPool returns the pool of a queue's device, with the function that waits for the device's work.
 func NewPool(q *Queue, wait func() error) *Pool {
-	p := &Pool{drv: q.drv, queue: q, wait: wait, buckets: map[int]*bucket{}}
+	p := &Pool{drv: q.drv, queue: q, wait: wait, buckets: map[bucketKey]*bucket{}}
 	p.host, _ = p.drv.(driver.HostAllocator)
 	_, p.views = p.drv.(driver.Viewer)
 	limits := p.drv.Limits()
@@ -111,22 +111,31 @@ type Request struct {
 // if the device allows: to collect it takes less time than to pool it, and no lock.
 const maxCollected = 4 << 10
 
-// Request returns the request for a buffer of a plan.
-func (p *Pool) Request(size int) Request {
+// A bucketKey is a size class, and whether its buffers outlive plans. Small ones that do are never temporaries: each step
+// of a program may hold new ones, as its arguments and results, and a plan that runs again would get other temporaries,
+// of which a GPU's graph has the addresses.
+type bucketKey struct {
+	class int
+	lasts bool
+}
+
+// Request returns the request for a buffer of a plan, which may outlive it.
+func (p *Pool) Request(size int, lasts bool) Request {
 	if p.host != nil && size <= maxCollected {
 		return Request{Class: max(1, ir.CeilDiv(size, 64)) * 64} // Go's allocator aligns that to 64 bytes
 	}
-	return p.pooled(size)
+	return p.pooled(size, lasts)
 }
 
 // pooled returns the request for a buffer that is not left to Go's collector.
-func (p *Pool) pooled(size int) Request {
+func (p *Pool) pooled(size int, lasts bool) Request {
 	class := sizeClass(size, p.limit)
+	key := bucketKey{class, lasts && class <= maxCollected}
 	p.mu.Lock()
-	k := p.buckets[class]
+	k := p.buckets[key]
 	if k == nil {
 		k = &bucket{}
-		p.buckets[class] = k
+		p.buckets[key] = k
 	}
 	p.mu.Unlock()
 	return Request{class, k}
@@ -135,7 +144,7 @@ func (p *Pool) pooled(size int) Request {
 // AcquireOne acquires a buffer that is not of a plan. The caller holds the queue.
 func (p *Pool) AcquireOne(size int) (Pooled, error) {
 	var one [1]Pooled
-	_, err := p.Acquire(one[:0], p.pooled(size))
+	_, err := p.Acquire(one[:0], p.pooled(size, true))
 	return one[0], err
 }
 
@@ -366,12 +375,12 @@ func (p *Pool) trim(limit int64) {
 	if p.idle <= limit {
 		return
 	}
-	for _, class := range slices.SortedStableFunc(maps.Keys(p.buckets), func(a, b int) int { return cmp.Compare(p.buckets[a].used, p.buckets[b].used) }) {
-		k := p.buckets[class]
+	for _, key := range slices.SortedStableFunc(maps.Keys(p.buckets), func(a, b bucketKey) int { return cmp.Compare(p.buckets[a].used, p.buckets[b].used) }) {
+		k := p.buckets[key]
 		k.sort()
 		n := 0
 		for ; p.idle > limit && n < len(k.buffers); n++ {
-			p.idle -= int64(class)
+			p.idle -= int64(key.class)
 			k.buffers[n].Free()
 		}
 		k.buffers = slices.Delete(k.buffers, 0, n)

@@ -77,7 +77,7 @@ func TestSizeClass(t *testing.T) {
 // A caller that acquires released buffers gets them in the same order.
 func TestAcquireReleased(t *testing.T) {
 	p := newPool(&counting{})
-	requests := []Request{p.Request(1000), {}, p.Request(5000), p.Request(1000)}
+	requests := []Request{p.Request(1000, false), {}, p.Request(5000, false), p.Request(1000, false)}
 	want := []int{1, 0, 2, 3}
 	for range 3 {
 		list, err := p.Acquire(nil, requests...)
@@ -85,6 +85,22 @@ func TestAcquireReleased(t *testing.T) {
 			t.Fatalf("acquired buffers %v and error %v, want %v", got, err, want)
 		}
 		p.Release(list...)
+	}
+}
+
+// Buffers that outlive a plan are no temporaries, unless they are large: else a plan that runs again would get others.
+func TestLasting(t *testing.T) {
+	p := newPool(&counting{})
+	for _, size := range []int{1024, 1 << 20} {
+		temporaries, err := p.Acquire(nil, p.Request(size, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Release(temporaries...)
+		list, err := p.Acquire(nil, p.Request(size, true))
+		if same := slices.Equal(numbers(list), numbers(temporaries)); err != nil || same != (size > maxCollected) {
+			t.Errorf("%d bytes: buffers %v after %v, and error %v", size, numbers(list), numbers(temporaries), err)
+		}
 	}
 }
 
@@ -102,7 +118,7 @@ func TestAcquireMakesRoom(t *testing.T) {
 		t.Fatalf("4096 bytes of 4096: %v, and %d idle buffers were freed, want 1", err, d.freed)
 	}
 	p.Release(b)
-	list, err := p.Acquire(nil, p.Request(4096), p.Request(256))
+	list, err := p.Acquire(nil, p.Request(4096, false), p.Request(256, false))
 	if got := numbers(list); !errors.Is(err, driver.ErrMemory) || got[0] == 0 || got[1] != 0 {
 		t.Errorf("more than all memory: buffers %v and error %v, want the first one and %v", got, err, driver.ErrMemory)
 	}
@@ -116,7 +132,7 @@ func TestAcquireMakesRoom(t *testing.T) {
 func TestTrim(t *testing.T) {
 	d := &counting{}
 	p := newPool(d)
-	old, err := p.Acquire(nil, p.Request(1024), p.Request(1024))
+	old, err := p.Acquire(nil, p.Request(1024, false), p.Request(1024, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +145,7 @@ func TestTrim(t *testing.T) {
 	if s := p.Stats(); s.Pooled != 3072 || d.freed != 1 {
 		t.Errorf("%d bytes are left and %d buffers were freed, want 3072 and 1", s.Pooled, d.freed)
 	}
-	list, err := p.Acquire(nil, p.Request(1024), p.Request(2048))
+	list, err := p.Acquire(nil, p.Request(1024, false), p.Request(2048, true))
 	if got, want := numbers(list), []int{1, 3}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("buffers %v and error %v, want %v", got, err, want)
 	}
@@ -188,7 +204,7 @@ func TestOwner(t *testing.T) {
 	p := newPool(&counting{})
 	func() {
 		blocks := new([2]Block)
-		list, err := p.Acquire(nil, p.Request(1024), p.Request(1024))
+		list, err := p.Acquire(nil, p.Request(1024, false), p.Request(1024, false))
 		if err != nil {
 			t.Fatal(err)
 		}
