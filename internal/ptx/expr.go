@@ -237,6 +237,7 @@ var native = map[string]struct {
 	write func(p *printer, x []value) value
 }{
 	"exp_f32":  {basic, func(p *printer, x []value) value { return p.exp(x[0]) }},
+	"div_f32":  {basic, func(p *printer, x []value) value { return p.result(word, "div.rn.f32", x...) }},
 	"sqrt_f32": {basic, func(p *printer, x []value) value { return p.result(word, "sqrt.rn.f32", x[0]) }},
 	"is_nan":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.nan.f32", x[0], x[0]) }},
 	"ordered":  {basic, func(p *printer, x []value) value { return p.result(pred, "setp.num.f32", x...) }},
