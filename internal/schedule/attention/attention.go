@@ -83,6 +83,8 @@ type unit interface {
 	enterColumns(loop, sc *build.Scope, h int)
 	// outputColumns is the span of a thread's columns of an output in square h.
 	outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span
+	// neighbours are the span of columns in square h that a thread stores and their results, from those at outputColumns.
+	neighbours(q *tiles.Pass, sc *build.Scope, h int, results build.Value) (build.Span, build.Value)
 }
 
 // A row is a row of a thread, which shares it with others. Each has a part of its
@@ -280,6 +282,10 @@ func (a *attention) scale(q *tiles.Pass, loop *build.Scope) {
 func (a *attention) outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span {
 	w, _ := q.Columns(sc, h)
 	return w
+}
+
+func (a *attention) neighbours(q *tiles.Pass, sc *build.Scope, h int, results build.Value) (build.Span, build.Value) {
+	return a.unit.outputColumns(q, sc, h), results
 }
 
 // left is the left factor of an output: by square of rows, square of columns and row.

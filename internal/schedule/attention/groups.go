@@ -136,10 +136,8 @@ func (a *groups) declare(q *tiles.Pass, isScore bool) {
 	}
 }
 
-func (a *groups) loadRows(q *tiles.Pass) {
-	a.negate(q)
-	a.attention.loadRows(q)
-}
+// loadRows leaves loads to begin.
+func (a *groups) loadRows(q *tiles.Pass) { a.negate(q) }
 
 // begin copies tiles. With scores ahead, it computes the left factors of outputs for the first block.
 func (a *groups) begin(load, from, end *shader.Expr) {
@@ -149,6 +147,9 @@ func (a *groups) begin(load, from, end *shader.Expr) {
 	}
 	a.buffer, a.now = root.Var("buffer", build.U32(0)), build.U32(0)
 	a.copyBlock(root, load, build.U32(0))
+	for _, q := range a.scores { // while the block is copied
+		a.attention.loadRows(q)
+	}
 	if a.ahead == 0 {
 		return
 	}
@@ -354,4 +355,20 @@ func (a *groups) outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span
 	w, _ := q.Columns(sc, h)
 	w.Base, w.Step, w.Fours = a.tx.Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
 	return w
+}
+
+// neighbours exchanges two of a thread's four results with the next thread, so that each has four columns side by side: a thread
+// that stored two at a time would write parts of a line of memory.
+func (a *groups) neighbours(q *tiles.Pass, sc *build.Scope, h int, results build.Value) (build.Span, build.Value) {
+	w, _ := q.Columns(sc, h)
+	second := a.tx.And(1)
+	w.Base = sc.Let("first"+sc.Tag, second.Mul(8).Add(a.tx.And(2).Mul(2)).Plus(16*h))
+	isSecond, list := second.Eq(1), make(build.Value, 4)
+	for i := range 2 {
+		name := build.Tag(sc.Tag, i)
+		sent := sc.Let("sent"+name, isSecond.If(results[i], results[2+i]))
+		got := sc.Let("got"+name, sent.Shuffle(1))
+		list[i], list[2+i] = isSecond.If(got, results[i]), isSecond.If(results[2+i], got)
+	}
+	return w, list
 }

@@ -223,8 +223,9 @@ func (a *attention) storeRow(end *build.Scope, r *row) {
 		}
 		for h := range q.Tile.Wide {
 			sc := end.Inner()
-			sc.EnterValid(a.unit.outputColumns(q, sc, h))
-			sc.Values[q.Sum] = r.results(q, h)
+			columns, results := a.unit.neighbours(q, sc, h, r.results(q, h))
+			sc.EnterValid(columns)
+			sc.Values[q.Sum] = results
 			sc.StoreEach(list)
 			sc.End()
 		}
