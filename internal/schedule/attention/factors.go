@@ -91,3 +91,48 @@ func (r *row) results(q *tiles.Pass, h int) build.Value {
 	}
 	return list
 }
+
+// A quotient is a result over a value of its row that only stores of halves use. It is a product by a reciprocal, whose rounding
+// is far below a half's: a division takes a dozen instructions and a branch.
+type quotient struct {
+	instr             int
+	power, reciprocal *shader.Expr // of the row's value times the power of two, by which it is a normal number
+}
+
+// quotients finds the quotients of a row.
+func (a *attention) quotients(row *build.Scope) (list []quotient) {
+	number := func(x float64) *shader.Expr { return shader.Number(shader.F32, x) }
+	for i := range a.Nest.Body {
+		in := &a.Nest.Body[i]
+		if in.Op != ir.Div || in.Type != ir.Float32 || !a.ofWidth(in.Src[0]) || a.ofWidth(in.Src[1]) || a.usesOf(i) != a.halvesOf(i) {
+			continue
+		}
+		d := row.Value(in.Src[1]).Lane(0)
+		name := build.Tag("_divisor", i) + row.Tag
+		power := row.Let("power"+name, d.Abs().Lt(0x1p-100).If(number(0x1p64), d.Abs().Gt(0x1p100).If(number(0x1p-64), number(1))))
+		list = append(list, quotient{i, power, row.Let("reciprocal"+name, shader.Function("div_f32").Call(number(1), d.Mul(power)))})
+	}
+	return list
+}
+
+// enter gives a scope the quotient.
+func (q *quotient) enter(sc *build.Scope) {
+	list := slices.Clone(sc.Value(sc.Pass.Nest.Body[q.instr].Src[0]))
+	for l, x := range list {
+		list[l] = x.Mul(q.power).Mul(q.reciprocal)
+	}
+	sc.Values[q.instr] = sc.Define(q.instr, list...)
+}
+
+// ofWidth reports whether a value differs between columns of an output.
+func (a *attention) ofWidth(i int) bool { return a.Nest.Body[i].Domain&a.Nest.Roles(ir.Width) != 0 }
+
+// halvesOf counts the stores of a value as halves.
+func (a *attention) halvesOf(i int) (n int) {
+	for _, in := range a.Nest.Body {
+		if in.Op == ir.Store && in.Src[0] == i && a.Nest.Args[in.Arg].DType.IsHalf() {
+			n++
+		}
+	}
+	return n
+}

@@ -213,6 +213,7 @@ func (a *attention) storeRow(end *build.Scope, r *row) {
 		once.StoreEach(list)
 		once.End()
 	}
+	quotients := a.quotients(end)
 	for _, q := range a.outputs {
 		width := a.Nest.Body[q.Cols.Factor].Domain & across
 		var list []int
@@ -226,6 +227,9 @@ func (a *attention) storeRow(end *build.Scope, r *row) {
 			columns, results := a.unit.neighbours(q, sc, h, r.results(q, h))
 			sc.EnterValid(columns)
 			sc.Values[q.Sum] = results
+			for _, x := range quotients {
+				x.enter(sc)
+			}
 			sc.StoreEach(list)
 			sc.End()
 		}

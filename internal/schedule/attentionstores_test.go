@@ -1,0 +1,57 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A result over a value of its row is right for values whose reciprocals are subnormal, infinite or 0.
+func TestAttentionQuotients(t *testing.T) {
+	const n, width = 128, 64
+	target := hopper
+	target.Wide, target.Units = true, 1 // columns in one part
+	kernels := 0
+	d := tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+		if k.Template == ir.Attention {
+			kernels++
+		}
+	}))
+	divisors := []float32{1, -3, 0x1p-140, 0x1p-149, 3e38, -0x1p126, 0, float32(math.Inf(1)), float32(math.NaN()), 0x1p-101, 0x1p101}
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = divisors[i%len(divisors)]
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	q, k, v := normal(rng, n, width).Mul(0.1), normal(rng, n, width), normal(rng, n, width).Mul(0x1p-30)
+	over := tensor.New(list, n, 1)
+	divided := func(q, k, v, over tensor.Tensor) []float32 {
+		float := func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Float32) }
+		s := float(q).MatMul(float(k).Transpose(0, 1))
+		y := s.Sub(s.Max(1)).Exp().MatMul(float(v)).Div(over).Cast(tensor.BFloat16)
+		if err := tensor.Eval(y); err != nil {
+			t.Fatal(err)
+		}
+		return floatsOf(t, float(y))
+	}
+	got := divided(stored(t, d, q), stored(t, d, k), stored(t, d, v), over.To(d))
+	cpu := tensor.CPU()
+	want := divided(stored(t, cpu, q), stored(t, cpu, k), stored(t, cpu, v), over)
+	if kernels != 1 {
+		t.Fatal(kernels, "kernels of attention")
+	}
+	for i, x := range want {
+		y := got[i]
+		greatest := 0.0 // of the row
+		for _, z := range want[i/width*width:][:width] {
+			greatest = max(greatest, math.Abs(float64(z)))
+		}
+		near := math.Abs(float64(x)-float64(y)) <= 0.02*greatest
+		if x != y && !near && !(x != x && y != y) {
+			t.Fatalf("element %d over %g: %g, want %g", i, list[i/width], y, x)
+		}
+	}
+}
