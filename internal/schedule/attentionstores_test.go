@@ -3,11 +3,41 @@ package schedule
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+// Threads of Hopper's attention store vectors, divide once for each of their two rows, and multiply blocks of 128 columns
+// where registers allow it.
+func TestAttentionStores(t *testing.T) {
+	target := hopper
+	target.Wide = true
+	for _, c := range []struct {
+		width   int
+		product string
+	}{{64, "m64n128k16"}, {128, "m64n64k16"}} {
+		var kernels []*ir.Kernel
+		d := tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+			if k.Template == ir.Attention {
+				kernels = append(kernels, k)
+			}
+		}))
+		rng := rand.New(rand.NewPCG(1, 2))
+		x := stored(t, d, normal(rng, 1, 1, 128, c.width))
+		y := stored(t, d, normal(rng, 1, 1, 128, c.width))
+		if err := tensor.Eval(tensor.Attention(x, y, x, nil)); err != nil || len(kernels) != 1 {
+			t.Fatal(len(kernels), "kernels of attention:", err)
+		}
+		text := ptx.Print(compile(t, kernels[0], target).Passes[0], 90)
+		if strings.Contains(text, "st.global.b16") || strings.Count(text, "div.rn.f32") != 2 || !strings.Contains(text, c.product) {
+			t.Errorf("width %d: stores of single halves, quotients of elements, or no %s in\n%s", c.width, c.product, text)
+		}
+	}
+}
 
 // A result over a value of its row is right for values whose reciprocals are subnormal, infinite or 0.
 func TestAttentionQuotients(t *testing.T) {

@@ -45,7 +45,28 @@ func (a *groups) choose() bool {
 	if !a.inGroups() {
 		return false
 	}
-	a.inWarps(8, 1, 4)
+	for _, wide := range []int{8, 4} { // wide blocks take fewer instructions for an element, but not a second workgroup's place
+		a.inWarps(8, 1, wide)
+		a.setTiles()
+		if a.divide(); a.Nest.Size(a.n) > 8*wide && a.resident == 2 && 2*a.bytes() <= a.Target.Bytes() {
+			break
+		}
+	}
+	if a.findColumns(); !a.Target.Fits(a.threads, a.bytes()) {
+		a.buffers, a.ahead = 2, 0
+	}
+	if !a.Target.Fits(a.threads, a.bytes()) {
+		return false
+	}
+	a.makePositive()
+	for _, q := range a.outputs {
+		a.takeOut(q)
+	}
+	return true
+}
+
+// setTiles sets the tiles of products: their whole depth, or width, in a step.
+func (a *groups) setTiles() {
 	unit := func(q *tiles.Pass) *tiles.Unit {
 		u := tiles.ByGroups(tiles.HalfPairs[tiles.Half(q.Product, q.Cols.Factor)].Elem, 2)
 		u.Apart = 1 // by rowOrder
@@ -58,18 +79,6 @@ func (a *groups) choose() bool {
 		squares := ir.CeilDiv(q.Cols.N, 16)
 		q.Tile = tiles.Tile{M: a.height, N: 16 * squares, K: 8 * a.wide, High: 1, Wide: squares, Unit: unit(q)}
 	}
-	a.findColumns()
-	if a.divide(); !a.Target.Fits(a.threads, a.bytes()) {
-		a.buffers, a.ahead = 2, 0
-	}
-	if !a.Target.Fits(a.threads, a.bytes()) {
-		return false
-	}
-	a.makePositive()
-	for _, q := range a.outputs {
-		a.takeOut(q)
-	}
-	return true
 }
 
 // bytes is the memory that a workgroup shares.
@@ -251,7 +260,7 @@ func (a *groups) sharedTile(q *tiles.Pass) *tiles.Pass {
 	body, y := a.Nest.Body, &a.Nest.Body[q.Cols.Factor]
 	for _, s := range a.scores {
 		x := &body[s.Cols.Factor]
-		if x.Arg != y.Arg || x.View.Off != y.View.Off || s.Depth != q.Cols.N || s.Depth%64 != 0 || len(s.Deep) != 1 || len(q.Cols.Axes) != 1 {
+		if x.Arg != y.Arg || x.View.Off != y.View.Off || s.Depth != q.Cols.N || s.Depth%64 != 0 || s.Depth > 64 && a.width > 64 || len(s.Deep) != 1 || len(q.Cols.Axes) != 1 {
 			continue
 		}
 		coef := slices.Clone(y.View.Coef)

@@ -101,7 +101,8 @@ func (q *Pass) regular(f *Factor) (n int, apart copyDistance) {
 	if f.AlongK {
 		axes, lines = f.Axes, f.Block
 	}
-	if per == 0 || len(axes) == 0 || q.Nest.Axes[axes[len(axes)-1]].Len%lines > 0 {
+	deep := !f.AlongK && f.depth > 64 && f.Block > 64 // lines 64 and 63 are apart
+	if per == 0 || deep || len(axes) == 0 || q.Nest.Axes[axes[len(axes)-1]].Len%lines > 0 {
 		return 1, apart
 	}
 	next := q.P.Threads / per // lines
