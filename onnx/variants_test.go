@@ -29,6 +29,7 @@ func TestVariants(t *testing.T) {
 	scalar := func(v Value) Value { return op.As(v.Elem, v.Tensor.Reshape()) }
 	attrs := func(a ...*proto.Attr) []*proto.Attr { return a }
 	cube := func(n int, v ...float32) Value { return op.Of(tensor.New(v, n, 1, 1)) }
+	none := func(lengths ...int) Value { return op.Of(tensor.New([]float32{}, lengths...)) }
 	matrix := func(v ...float32) Value { return op.Of(tensor.New(v, 2, 2)) }
 	s := func(v ...string) Value { return op.Texts(v, len(v)) }
 	half := func(v ...float32) Value { return op.Of(f(v...).Tensor.Cast(tensor.Float16)) }
@@ -137,6 +138,12 @@ func TestVariants(t *testing.T) {
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 4}, 1, 2, 2)), matrix(1, 2, 3, 4), matrix(0, 0, 0, 1), matrix(0, 1, 1, 1), matrix(1, 1, 4, 1)}, "float[1 2 2] [[[ 1 2] [ 3 13]]]"},
 		{"BatchNormalization", 9, attrs(&proto.Attr{Name: "momentum", Type: proto.AttrFloat, F: 0.75}, &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
 			[]Value{cube(2, 1, 5), f(3), f(1), f(7), f(8)}, "float[2 1 1] [[[-2]] [[ 4]]] | float[1] [6] | float[1] [7] | float[1] [3] | float[1] [4]"},
+		{"GroupNormalization", 21, attrs(attrInt("num_groups", 2)), []Value{none(0, 4, 2), f(1, 1, 1, 1), f(0, 0, 0, 0)}, "float[0 4 2] []"},
+		{"MaxPool", 12, attrs(attrInts("kernel_shape", 2)), []Value{none(0, 1, 2)}, "float[0 1 1] [] | int64[0 1 1] []"},
+		{"Attention", 23, attrs(attrInt("q_num_heads", 2), attrInt("kv_num_heads", 2)), []Value{none(0, 3, 4), none(0, 5, 4), none(0, 5, 4)}, "float[0 3 4] []"},
+		{"RotaryEmbedding", 23, attrs(attrInt("num_heads", 2)), []Value{none(1, 0, 8), none(1, 0, 2), none(1, 0, 2)}, "float[1 0 8] []"},
+		{"GridSample", 20, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "cubic"}), []Value{none(0, 2, 3, 3), none(0, 4, 5, 2)}, "float[0 2 4 5] []"},
+		{"DeformConv", 19, nil, []Value{none(0, 1, 2, 2), op.Of(tensor.New([]float32{1}, 1, 1, 1, 1)), none(0, 2, 2, 2)}, "float[0 1 2 2] []"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -74,7 +74,7 @@ func cubicSample(c *op.Call, x, grid T, padding string, align bool) T {
 	}
 	batch, height, width := x.Dim(0), x.Dim(2), x.Dim(3)
 	axis := func(i, length int) (at, weight [4]T) {
-		p := grid.Select(-1, i).Reshape(batch, 1, -1)
+		p := grid.Select(-1, i).Flatten(1).Unsqueeze(1)
 		if align {
 			p = p.Add(1).Mul(float64(length-1) / 2)
 		} else {

@@ -22,11 +22,11 @@ func Heads(c *op.Call, x T, heads int) T {
 	if heads < 1 || x.Dim(-1)%heads != 0 {
 		c.Fail("%d heads, for a width of %d", heads, x.Dim(-1))
 	}
-	return x.Reshape(x.Dim(0), x.Dim(1), heads, -1).Transpose(1, 2)
+	return x.Reshape(x.Dim(0), x.Dim(1), heads, x.Dim(2)/heads).Transpose(1, 2)
 }
 
 // joined takes [batch heads length width] to [batch length heads·width].
-func joined(x T) T { return x.Transpose(1, 2).Reshape(x.Dim(0), x.Dim(2), -1) }
+func joined(x T) T { return x.Transpose(1, 2).Flatten(2) }
 
 // shared repeats heads of keys or values, so that there are n.
 func shared(c *op.Call, x T, n int) T {

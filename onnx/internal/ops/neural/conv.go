@@ -151,6 +151,9 @@ func deformConv(c *op.Call) T {
 	}
 	w := windowsOf(c, x.Shape()[2:], k.Shape()[2:])
 	groups, offsets := c.Int("group", 1), c.Int("offset_group", 1)
+	if groups < 1 || offsets < 1 {
+		c.Fail("group is %d and offset_group %d", groups, offsets)
+	}
 	batch, height, width := x.Dim(0), x.Dim(2), x.Dim(3)
 	kh, kw, oh, ow := w.size[0], w.size[1], w.count(0, height), w.count(1, width)
 	d := x.DType()
@@ -166,11 +169,11 @@ func deformConv(c *op.Call) T {
 	}
 	py := off.Select(4, 0).Add(place(0, oh)) // [batch offsets kh kw oh ow]
 	px := off.Select(4, 1).Add(place(1, ow))
-	images := x.Reshape(batch, offsets, -1, height*width) // [batch offsets channels pixels]
-	sample := func(y, x T) T {                            // the pixel at whole places, 0 outside
+	images := x.Reshape(batch, offsets, x.Dim(1)/offsets, height*width) // [batch offsets channels pixels]
+	sample := func(y, x T) T {                                          // the pixel at whole places, 0 outside
 		inside := y.Ge(0).And(y.Lt(height)).And(x.Ge(0)).And(x.Lt(width))
 		at := y.Clamp(0, height-1).Mul(width).Add(x.Clamp(0, width-1)).Cast(tensor.Int32)
-		flat := at.Reshape(batch, offsets, 1, -1).Expand(batch, offsets, images.Dim(2), at.Len()/batch/offsets)
+		flat := at.Flatten(2).Unsqueeze(2).Expand(batch, offsets, images.Dim(2), kh*kw*oh*ow)
 		v := images.TakeAlong(-1, flat).Reshape(batch, offsets, images.Dim(2), kh, kw, oh, ow)
 		return v.Mul(inside.Unsqueeze(2).Cast(d))
 	}
@@ -183,7 +186,7 @@ func deformConv(c *op.Call) T {
 		v = v.Mul(c.Tensor(4).Reshape(batch, offsets, 1, kh, kw, oh, ow))
 	}
 	// [batch groups in kh kw oh ow] by [groups out in kh kw]
-	v = v.Reshape(batch, groups, -1, kh, kw, oh, ow)
+	v = v.Reshape(batch, groups, x.Dim(1)/groups, kh, kw, oh, ow)
 	kernels := k.Reshape(groups, k.Dim(0)/groups, k.Dim(1), kh, kw)
 	y := tensor.Einsum("bgcijyx,gocij->bgoyx", v, kernels).Reshape(batch, k.Dim(0), oh, ow)
 	return bias(c, 3, y)

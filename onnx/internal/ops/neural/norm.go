@@ -119,7 +119,7 @@ func groupNorm(c *op.Call) T {
 	if groups < 1 || n%groups != 0 {
 		c.Fail("num_groups is %d, for %d channels", groups, n)
 	}
-	g := stash(c, x).Reshape(x.Dim(0), groups, -1)
+	g := stash(c, x).Reshape(x.Dim(0), groups, product(x.Shape()[1:])/groups)
 	y, _, _ := normalized(g, c.Float("epsilon", 1e-5), []int{2})
 	y = y.Reshape(x.Shape()...).Cast(x.DType())
 	each := func(i int) T {

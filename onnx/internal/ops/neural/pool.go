@@ -115,7 +115,7 @@ func maxPool(c *op.Call) []T {
 	}
 	beyond := product(spatial)
 	places := w.unfold(c, at.Cast(tensor.Int64).Reshape(append([]int{1, 1}, spatial...)...), beyond)
-	flat := func(t T) T { return t.Reshape(append(slices.Clone(t.Shape()[:2+n]), -1)...) }
+	flat := func(t T) T { return t.Flatten(2 + n) }
 	best := flat(v).ArgMax(-1).Unsqueeze(-1) // [batch channels counts… 1]
 	f := flat(places)
 	places = f.Expand(append(slices.Clone(best.Shape()[:2+n]), f.Dim(-1))...)
