@@ -166,10 +166,9 @@ func lookup(text []int32, n, most int) (proposals []proposal) {
 type round struct {
 	// IDs are [1 time]. Before, they are the last tokens of the text and proposals; after, the proposals of the draft, and
 	// the model's choice after the last token and after each proposal: -1 if the greatest logit is not finite.
-	IDs          tensor.Tensor
-	Cache, Draft Cache
-	Known        int // tokens of IDs that the model has read
-	Propose      int // proposals of the draft
+	IDs            tensor.Tensor
+	Cache, Draft   Cache
+	Known, Propose int // tokens of IDs that the model has read; proposals of the draft
 }
 
 // recordRound returns a function that lets the draft propose, and the model choose. Both take the most probable tokens, of
@@ -219,6 +218,7 @@ func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Ca
 		s.draft, err = g.readDraft([][]int32{prompt})
 	}
 	s.text = slices.Concat(prompt, s.queue)
+	s.draft.rewind(len(prompt) - 1)
 	return s, err
 }
 
@@ -273,11 +273,11 @@ func (s *deviceSpeculation) write() ([]int32, error) {
 		return nil, sample.ErrLogits
 	}
 	s.text = append(s.text, chosen...)
-	s.model.cache, s.model.len = r.Cache, s.model.len+1+len(proposals)
-	s.model.rewind(len(s.text) - 1)
+	// All rounds are one recording: the draft reads two tokens also where it lacks one, and positions are from the host.
+	s.model.len = len(s.text) - 1
+	s.model.cache = r.Cache.back(s.model.len)
 	if r.Propose > 0 {
-		s.draft.cache = r.Draft
-		s.draft.rewind(len(s.text) - 1)
+		s.draft.len, s.draft.cache = len(s.text)-2, r.Draft.back(len(s.text)-2)
 	}
 	return chosen, nil
 }

@@ -87,9 +87,34 @@ func TestSpeculateSteps(t *testing.T) {
 	n := 0
 	m := toDevice(t, "llama_gqa", tensor.CPU())
 	g := models.Generator{Model: stepped{m, &n}, Draft: m, MaxTokens: 41, Propose: 4}
-	if generate(t, &g, spoken); n > 10 {
+	want := generate(t, &g, spoken)[0]
+	if n > 10 {
 		t.Errorf("%d steps for 41 tokens, want at most 10", n)
 	}
+	// A round in which all proposals are accepted is recorded like those before it.
+	g, written := models.Generator{Model: g.Model, Draft: learning{m}, MaxTokens: 41, Propose: 4}, 0
+	for ids, err := range g.All([][]int32{spoken}) {
+		if err != nil || ids[0] != want[written] {
+			t.Fatalf("token %d is %v with error %v, want %d", written, ids, err, want[written])
+		}
+		if written++; written == 15 {
+			n = 0
+		}
+	}
+	if n > 0 {
+		t.Errorf("%d steps are recorded once the draft agrees, want none", n)
+	}
+}
+
+// A learning decoder is wrong at the first positions.
+type learning struct{ models.Decoder }
+
+func (d learning) Decode(ids tensor.Tensor, c models.Cache) (tensor.Tensor, models.Cache) {
+	x, c := d.Decoder.Decode(ids, c)
+	if c.Pos.IsValid() {
+		x = x.Mul(tensor.Where(c.Pos.Lt(25), -1.0, 1.0))
+	}
+	return x, c
 }
 
 // With Reuse, a prompt that goes on from the text before it reads its new tokens alone, and other
