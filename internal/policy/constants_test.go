@@ -20,8 +20,8 @@ var thresholds = []struct{ reason, names string }{
 		cpu.maxThreads cpu.room cpu.wrapAlign cpu/product.pieceBytes cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.most schedule/attention.choose
-		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
-		schedule/build.MaxParams schedule/contraction.slimDepth schedule/contraction.slimRows schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.rows
+		schedule/attention.warps schedule/attention.locate schedule/attention.sharedTile schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
+		schedule/build.MaxParams schedule/contraction.slimDepth schedule/contraction.slimRows schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.regular schedule/tiles.rows
 		schedule/pointwise.transposedAxis
 		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
