@@ -34,7 +34,7 @@ func (g *gauge) due(share float64) bool {
 // already.
 func (g *gauge) setLive(kept int64) { g.live.Store(max(0, g.held.Load()-(g.kept.Load()-kept))) }
 
-// used returns live, or what is held if that is less by now.
+// used returns live, or the held bytes if these are fewer by now.
 func (g *gauge) used() int64 { return min(g.live.Load(), g.held.Load()) }
 
 // lower lowers live to the held bytes.

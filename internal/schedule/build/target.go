@@ -98,7 +98,7 @@ func (t Target) WithDefaults() Target {
 	return t
 }
 
-// HasMatrices is false in browsers, where no target has matrix instructions: what only they use is not linked.
+// HasMatrices is false in browsers, where no target has matrix instructions: code for them is not linked.
 const HasMatrices = runtime.GOOS != "js"
 
 // UnitAdds is the number of additions of float32 of a compute unit in a second.

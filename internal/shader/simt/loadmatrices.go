@@ -20,7 +20,7 @@ func (c *compiler) loadMatrices(s *shader.LoadMatrices) {
 			}
 			for lane := range shader.Warp {
 				row, col := lane/4, 2*(lane%4)
-				for i := range z {
+				for i := range halves {
 					low, high := halves[i][row][col], halves[i][row][col+1]
 					if s.Transposed {
 						low, high = halves[i][col][row], halves[i][col+1][row]
