@@ -107,9 +107,9 @@ func (q *slimPass) locate() {
 	q.line, q.column = root.Let("line", lane.Div(4)), root.Let("column", lane.Rem(4))
 }
 
-// multiplyDepth multiplies along the depth. The columns of the first step are loaded before other kernels have ended, and those
-// of a later step before the products of its predecessor. Rows and columns past the end are the last ones again, and are not
-// stored.
+// multiplyDepth multiplies along the depth. The columns of the first step are loaded before other kernels have ended, and
+// columns of a step before the products of its predecessor. Rows and columns past the end are the last ones again, and are
+// not stored.
 func (q *slimPass) multiplyDepth() {
 	root := q.p.Root
 	var rows, columns []*build.Scope
