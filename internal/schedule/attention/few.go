@@ -51,8 +51,11 @@ func (a *few) choose() bool {
 	return true
 }
 
-// exchanged is the memory in bytes through which subgroups exchange sums and outputs.
+// exchanged is the memory in bytes through which subgroups exchange sums and outputs. One alone exchanges nothing.
 func (a *few) exchanged(rows, threads int) int {
+	if threads <= a.Target.Subgroup() {
+		return 0
+	}
 	bytes := 4 * rows * threads * max(1, len(a.Sums))
 	for _, q := range a.outputs {
 		bytes += 16 * rows * threads / a.Target.Subgroup() * a.deep * a.vectors(q.Cols.N)

@@ -228,7 +228,9 @@ func (a *attention) storeRow(end *build.Scope, r *row) {
 			sc.EnterValid(columns)
 			sc.Values[q.Sum] = results
 			for _, x := range quotients {
-				x.enter(sc)
+				if a.Nest.Body[x.instr].Domain&across == width {
+					x.enter(sc)
+				}
 			}
 			sc.StoreEach(list)
 			sc.End()
