@@ -21,7 +21,7 @@ var thresholds = []struct{ reason, names string }{
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.most schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/attention.sharedTile schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
-		schedule/build.MaxParams schedule/contraction.slimDepth schedule/contraction.slimRows schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.regular schedule/tiles.rows
+		schedule/build.MaxParams schedule/contraction.skinnyDepth schedule/contraction.skinnyRows schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.regular schedule/tiles.rows
 		schedule/pointwise.transposedAxis
 		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
@@ -34,8 +34,8 @@ var thresholds = []struct{ reason, names string }{
 	{"the form of a program: another number is another program", `
 		loopnest.Across loopnest.FewRows loopnest.Fits loopnest.LeastColumns loopnest.LeastRows loopnest.Step loopnest.mostWidths
 		schedule/attention.depthStep schedule/contraction.gemvOptions schedule/contraction.maxRows
-		schedule/contraction.multiplyDepth schedule/contraction.naiveCols schedule/contraction.naiveRows schedule/contraction.slimAhead
-		schedule/contraction.slimWarps
+		schedule/contraction.multiplyDepth schedule/contraction.naiveCols schedule/contraction.naiveRows schedule/contraction.skinnyAhead
+		schedule/contraction.skinnyWarps
 		schedule/routines.ahead schedule/routines.combineVotes schedule/routines.nibbles schedule/routines.radixBits
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes

@@ -34,7 +34,7 @@ func (c Choice) Row() string {
 // Choices lists the tiles that can compute a contraction, and the splits of each.
 func Choices(c *build.Builder) (list [][]Choice) {
 	x := product.New(c)
-	if !c.Target.Traits().Concurrent || build.HasMatrices && isSlim(x) || fewRows(x, maxRows) {
+	if !c.Target.Traits().Concurrent || build.HasMatrices && isSkinny(x) || fewRows(x, maxRows) {
 		return nil
 	}
 	for _, o := range tiles.Options(x) {

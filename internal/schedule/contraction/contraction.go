@@ -14,8 +14,8 @@ func Compile(c *build.Builder) {
 	switch {
 	case !c.Target.Traits().Concurrent:
 		addNaive(x)
-	case build.HasMatrices && isSlim(x):
-		addSlim(x, slimOptions(x)[0])
+	case build.HasMatrices && isSkinny(x):
+		addSkinny(x, skinnyOptions(x)[0])
 	case fewRows(x, maxRows):
 		if list := gemvOptions(x); len(list) > 0 {
 			addGemv(x, list[0])

@@ -9,56 +9,56 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A slim is the layout of a workgroup for a product of up to 16 rows of halves, such as a decoder's of a few tokens.
+// A skinny is the layout of a workgroup for a skinny GEMM: a product of up to 16 rows of halves, as of a few tokens.
 // Its warps have the same columns, in squares of eight, and take turns along the depth. Instructions multiply elements
 // as they come from memory: no tile fills shared memory with rows that do not exist, and each thread has many loads
 // under way. Which places of the depth an instruction takes is free, so a thread takes eight neighbours.
-type slim struct{ rows, squares, warps, deep int }
+type skinny struct{ rows, squares, warps, deep int }
 
 // Threads is the size of a workgroup.
-func (s slim) Threads() int { return s.warps * shader.Warp }
+func (s skinny) Threads() int { return s.warps * shader.Warp }
 
 // Bytes is the memory that a workgroup shares, the sums of each warp.
-func (s slim) Bytes(word int) int { return word * s.warps * s.rows * s.columns() }
+func (s skinny) Bytes(word int) int { return word * s.warps * s.rows * s.columns() }
 
-func (s slim) columns() int { return square * s.squares }
+func (s skinny) columns() int { return square * s.squares }
 
 const (
-	square    = 8  // rows or columns that a thread of a warp has one of
-	slimRows  = 16 // of an instruction
-	slimDepth = 32 // of two instructions, for which a thread has a vector of each row and column
-	slimAhead = 4  // such vectors that a thread loads at once
-	slimWarps = 8
+	square      = 8  // rows or columns that a thread of a warp has one of
+	skinnyRows  = 16 // of an instruction
+	skinnyDepth = 32 // of two instructions, for which a thread has a vector of each row and column
+	skinnyAhead = 4  // such vectors that a thread loads at once
+	skinnyWarps = 8
 )
 
-// slimCost has the costs of slims in seconds.
-var slimCost = product.Cost{Step: 0.7e-6, Pass: 2.4e-6}
+// skinnyCost has the costs of skinny products in seconds.
+var skinnyCost = product.Cost{Step: 0.7e-6, Pass: 2.4e-6}
 
-// isSlim reports whether a product is one of few rows of halves, both factors along the depth, and makes a side of few
+// isSkinny reports whether a product is one of few rows of halves, both factors along the depth, and makes a side of few
 // columns the rows.
-func isSlim(x *product.Product) bool {
+func isSkinny(x *product.Product) bool {
 	half := tiles.Half(x, x.Rows.Factor)
 	return half != 0 && half == tiles.Half(x, x.Cols.Factor) && x.Target.Matrices && x.FactorType == shader.F32 && x.Weight < 0 && x.Depth > 0 &&
-		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, slimRows)
+		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, skinnyRows)
 }
 
-// slimOptions lists the slims for the workgroups, the fastest first.
-func slimOptions(x *product.Product) []product.Option[slim] {
-	s := slim{rows: square * ir.CeilDiv(x.Rows.N, square)}
-	s.deep = min(slimAhead, ir.CeilDiv(x.Depth, slimDepth)) * slimDepth
+// skinnyOptions lists the skinny products for the workgroups, the fastest first.
+func skinnyOptions(x *product.Product) []product.Option[skinny] {
+	s := skinny{rows: square * ir.CeilDiv(x.Rows.N, square)}
+	s.deep = min(skinnyAhead, ir.CeilDiv(x.Depth, skinnyDepth)) * skinnyDepth
 	turns := ir.CeilDiv(x.Depth, s.deep)
-	s.warps = ir.CeilDiv(turns, ir.CeilDiv(turns, min(slimWarps, x.Target.MaxThreads/shader.Warp)))
-	var list []slim
+	s.warps = ir.CeilDiv(turns, ir.CeilDiv(turns, min(skinnyWarps, x.Target.MaxThreads/shader.Warp)))
+	var list []skinny
 	for _, s.squares = range []int{2, 1} {
 		list = append(list, s)
 	}
-	return product.Options(x, list, func(s slim) (cut product.Cut, time float64) {
+	return product.Options(x, list, func(s skinny) (cut product.Cut, time float64) {
 		groups, steps := x.Batches*ir.CeilDiv(x.Cols.N, s.columns()), ir.CeilDiv(x.Depth, s.warps*s.deep)
 		bytes := s.columns() * s.warps * s.deep * ir.BFloat16.Size() // of a step
 		cut.Splits, cut.PerSplit, time = loopnest.Split(steps, steps, func(splits, each int) float64 {
-			time := float64(each) * max(slimCost.Step, float64(ir.CeilDiv(groups*splits, x.Target.Units)*bytes)/x.Target.UnitBandwidth())
+			time := float64(each) * max(skinnyCost.Step, float64(ir.CeilDiv(groups*splits, x.Target.Units)*bytes)/x.Target.UnitBandwidth())
 			if splits > 1 {
-				time += slimCost.Pass
+				time += skinnyCost.Pass
 			}
 			return time
 		})
@@ -66,10 +66,10 @@ func slimOptions(x *product.Product) []product.Option[slim] {
 	})
 }
 
-// A slimPass computes the results of a slim in each workgroup.
-type slimPass struct {
+// A skinnyPass computes the results of a skinny in each workgroup.
+type skinnyPass struct {
 	*product.Product
-	slim
+	skinny
 	elem         shader.Matrix
 	p            *build.Pass
 	warp         *shader.Expr
@@ -78,11 +78,11 @@ type slimPass struct {
 	acc          []*shader.Var // of each square
 }
 
-// addSlim multiplies in one pass, or two if the depth is split. Warps add their sums in shared memory.
-func addSlim(x *product.Product, o product.Option[slim]) {
+// addSkinny multiplies in one pass, or two if the depth is split. Warps add their sums in shared memory.
+func addSkinny(x *product.Product, o product.Option[skinny]) {
 	x.Split(o.Cut)
 	x.AddPass(o.Layout.Threads(), func(p *build.Pass) {
-		q := &slimPass{Product: x, slim: o.Layout, p: p, elem: tiles.HalfPairs[tiles.Half(x, x.Rows.Factor)].Elem}
+		q := &skinnyPass{Product: x, skinny: o.Layout, p: p, elem: tiles.HalfPairs[tiles.Half(x, x.Rows.Factor)].Elem}
 		root := p.Root
 		q.locate()
 		root.Enter(build.Span{Axes: x.Batch, Base: q.at.Batch})
@@ -96,7 +96,7 @@ func addSlim(x *product.Product, o product.Option[slim]) {
 }
 
 // locate finds the workgroup's columns and the thread's place.
-func (q *slimPass) locate() {
+func (q *skinnyPass) locate() {
 	root, wide := q.p.Root, ir.CeilDiv(q.Cols.N, q.columns())
 	q.p.Subgroup, q.p.Workgroups = shader.Warp, wide*q.Batches*q.Splits
 	job, lane := q.p.Job(), root.Let("lane", shader.ThreadID.Rem(shader.Warp))
@@ -110,7 +110,7 @@ func (q *slimPass) locate() {
 // multiplyDepth multiplies along the depth. The columns of the first step are loaded before other kernels have ended, and
 // columns of a step before the products of its predecessor. Rows and columns past the end are the last ones again, and are
 // not stored.
-func (q *slimPass) multiplyDepth() {
+func (q *skinnyPass) multiplyDepth() {
 	root := q.p.Root
 	var rows, columns []*build.Scope
 	enter := func(list *[]*build.Scope, s *product.Side, first *shader.Expr, n int) {
@@ -143,7 +143,7 @@ func (q *slimPass) multiplyDepth() {
 }
 
 // carried declares variables for words of a step that are loaded before the products of the step before.
-func (q *slimPass) carried(sc *build.Scope, words []*shader.Expr) (list []*shader.Var) {
+func (q *skinnyPass) carried(sc *build.Scope, words []*shader.Expr) (list []*shader.Var) {
 	for i, w := range words {
 		list = append(list, sc.Var(build.Tag("carry", i), w))
 	}
@@ -152,13 +152,13 @@ func (q *slimPass) carried(sc *build.Scope, words []*shader.Expr) (list []*shade
 
 // load loads a warp's part of a step: of each line of a side, vectors of eight neighbours along the depth, as four words
 // each. Positions past the end count as 0.
-func (q *slimPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope, step *shader.Expr) (words []*shader.Expr) {
+func (q *skinnyPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope, step *shader.Expr) (words []*shader.Expr) {
 	t := q.CountType(q.Depth)
 	k := sc.Let("k_"+s.Name, step.Convert(t).Mul(q.warps*q.deep).Add(q.warp.Mul(q.deep).Add(q.column.Mul(8)).Convert(t)))
-	for n := range q.deep / slimDepth {
+	for n := range q.deep / skinnyDepth {
 		for _, known := range lines {
 			in := known.On(sc.Block, build.Tag("_", n))
-			in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * slimDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: q.Clamp(q.Depth, q.warps*q.deep)})
+			in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * skinnyDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: q.Clamp(q.Depth, q.warps*q.deep)})
 			words = append(words, q.loadVector(in, &q.Nest.Body[s.Factor])...)
 		}
 	}
@@ -166,7 +166,7 @@ func (q *slimPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope, 
 }
 
 // loadVector loads eight halves, as words.
-func (q *slimPass) loadVector(in *build.Scope, body *ir.Instr) (words []*shader.Expr) {
+func (q *skinnyPass) loadVector(in *build.Scope, body *ir.Instr) (words []*shader.Expr) {
 	valid, index := in.Condition(0), in.Place(body.View, q.p.Offset(body.Arg)).Lane(0)
 	if valid != nil {
 		index = valid.If(index, build.Number(index.Type, 0)) // an address that is a multiple of 16
@@ -187,9 +187,9 @@ func (q *slimPass) loadVector(in *build.Scope, body *ir.Instr) (words []*shader.
 }
 
 // multiplyStep multiplies words of rows by words of columns, each vector by two instructions.
-func (q *slimPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns []*shader.Var) {
+func (q *skinnyPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns []*shader.Var) {
 	lines := q.rows / square
-	for n := range q.deep / slimDepth {
+	for n := range q.deep / skinnyDepth {
 		left := rows[4*lines*n:][:4*lines]
 		for j, acc := range q.acc {
 			right := columns[4*(q.squares*n+j):]
@@ -205,7 +205,7 @@ func (q *slimPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns []
 }
 
 // addWarps adds the sums of the warps, each thread of four neighbouring columns, and finishes them.
-func (q *slimPass) addWarps() {
+func (q *skinnyPass) addWarps() {
 	root, fours := q.p.Root, q.columns()/4
 	shared := q.p.Share(q.ResultType.Vec(2), q.Bytes(1)/2)
 	place := func(warp, row, pair *shader.Expr) *shader.Expr {

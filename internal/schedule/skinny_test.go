@@ -11,7 +11,7 @@ import (
 
 // Warps multiply a few rows of halves as they come from memory, in all forms of sides and results. The threads of a
 // workgroup keep loads under way without a tile for rows that do not exist.
-func TestSlim(t *testing.T) {
+func TestSkinny(t *testing.T) {
 	axis := func(n int, role ir.Role) ir.Axis { return ir.Axis{Len: n, Role: role} }
 	for i, c := range []struct {
 		name          string
