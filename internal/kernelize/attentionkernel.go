@@ -87,18 +87,19 @@ func (p *placer) fits(k *ir.Kernel, g *group) bool {
 	if p.Bindings > 0 && buffers > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
 		return false
 	}
-	few := p.Loops.AttentionFew > 0 && loopnest.Size(k, k.Roles(ir.M)) <= loopnest.FewRows
-	most := p.Loops.Attention
-	if few {
-		most = max(most, p.Loops.AttentionFew)
+	a, ok := loopnest.NewAttention(k)
+	switch {
+	case !ok:
+		return false
+	case loopnest.Size(k, k.Roles(ir.M)) <= loopnest.FewRows && a.Widest(k) <= p.Loops.AttentionFew:
+		return true
 	}
 	for _, a := range k.Axes {
-		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > most {
+		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > p.Loops.Attention {
 			return false
 		}
 	}
-	a, ok := loopnest.NewAttention(k)
-	return ok && (few || a.Fits(k, p.Machine.Halves > 0, p.Loops.AttentionBytes))
+	return a.Fits(k, p.Machine.Halves > 0, p.Loops.AttentionBytes)
 }
 
 // prefersLoop reports whether the gradient of large scores is faster in a loop, where threads multiply: the tiles

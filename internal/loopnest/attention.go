@@ -96,6 +96,17 @@ func (a *Attention) width(k *ir.Kernel, output int) int {
 	return Size(k, k.Body[a.Outputs[output].Right].Domain&k.Roles(ir.Width))
 }
 
+// Widest is the greatest depth of a score or width of an output.
+func (a *Attention) Widest(k *ir.Kernel) (n int) {
+	for _, p := range a.Scores {
+		n = max(n, Size(k, k.Body[p.Sum].Axes))
+	}
+	for i := range a.Outputs {
+		n = max(n, a.width(k, i))
+	}
+	return n
+}
+
 // ThreadVectors returns the lengths of shared arrays where threads multiply, in vectors of four
 // float32: of two steps of left factors and of right ones, whose rows may have one vector more,
 // and of a left factor of outputs.
