@@ -256,7 +256,6 @@ func (s *deviceSpeculation) write() ([]int32, error) {
 	} else if n > 0 {
 		unread = s.text[s.draft.len:]
 		r.Known, r.Draft = known-s.draft.len, s.draft.cache.with(s.draft.len+len(unread)+n-1)
-		s.draft.len += len(unread) + n - 1
 	}
 	r.IDs, r.Cache = tensor.New(unread, 1, len(unread)), s.model.cache.with(s.model.len+1+n)
 	r = s.step(r)
