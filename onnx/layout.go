@@ -22,7 +22,12 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
-	weights, all, left := p.productWeights(), 0, 0 // bytes of tensors that are laid out, and of those that no collection has freed
+	weights, all, left := p.productWeights(), 0, 0 // bytes of the weights, and of those laid out that no collection has freed
+	for _, t := range g.Initializers {
+		if v := p.consts[t.Name]; weights[t.Name] != "" && v.Kind == op.TensorKind {
+			all += v.Tensor.Len() * v.Tensor.DType().Size()
+		}
+	}
 	for _, t := range g.Initializers {
 		v := p.consts[t.Name]
 		if weights[t.Name] == "" || v.Elem != op.Float && v.Elem != op.Double {
@@ -35,7 +40,7 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		bytes := v.Tensor.Len() * v.Tensor.DType().Size()
 		v.Tensor = view()
 		p.consts[t.Name], t.Decoded, p.views[t.Name] = v, v, view
-		if all, left = all+bytes, left+bytes; left > leastGarbage && left > all/garbage {
+		if left += bytes; left > leastGarbage && left > all/garbage {
 			hostmem.Collect()
 			left = 0
 		}
@@ -44,8 +49,8 @@ func (p *program) layOutWeights(g *proto.Graph) {
 
 // Weights are laid out in the memory that others had: else all would be there twice, until Go's collector runs.
 const (
-	garbage      = 64      // a collection is due at this part of the weights
-	leastGarbage = 4 << 20 // and at so many bytes
+	garbage      = 32      // a collection is due at this part of the weights
+	leastGarbage = 8 << 20 // and at so many bytes
 )
 
 // cpuIsDefault is false if the CPU cannot be made, as its first use says.
@@ -133,7 +138,7 @@ func laidOut(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
 	if width == 0 || out%width != 0 {
 		width = out
 	}
-	if !outFirst && width == out {
+	if !outFirst && width == out || t.Len() == 0 {
 		return nil
 	}
 	from, err := t.Bytes()

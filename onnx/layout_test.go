@@ -132,6 +132,16 @@ func TestLayoutKept(t *testing.T) {
 	}
 }
 
+// A weight may be empty.
+func TestEmptyWeight(t *testing.T) {
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2, 4)}, outputs: []*proto.ValueInfo{float("y")}, nodes: []*proto.Node{call("MatMul", "y", "x", "w")},
+		consts: []*proto.Tensor{constOf("w", tensor.Zeros(4, 0).Cast(tensor.Float32))}}
+	out, err := s.model(t).Run(context.Background(), map[string]tensor.Tensor{"x": waves(2, 4)})
+	if err != nil || !slices.Equal(out["y"].Shape(), []int{2, 0}) {
+		t.Errorf("shape %v, error %v", out["y"].Shape(), err)
+	}
+}
+
 // Weights that are laid out take the memory of those before: a model has its weights once.
 func TestLayoutMemory(t *testing.T) {
 	const size, n = 512, 64

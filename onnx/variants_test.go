@@ -31,6 +31,7 @@ func TestVariants(t *testing.T) {
 	cube := func(n int, v ...float32) Value { return op.Of(tensor.New(v, n, 1, 1)) }
 	none := func(lengths ...int) Value { return op.Of(tensor.New([]float32{}, lengths...)) }
 	matrix := func(v ...float32) Value { return op.Of(tensor.New(v, 2, 2)) }
+	f2 := func(a, b float32) Value { return op.Of(tensor.New([]float32{a, b}, 1, 2)) }
 	s := func(v ...string) Value { return op.Texts(v, len(v)) }
 	half := func(v ...float32) Value { return op.Of(f(v...).Tensor.Cast(tensor.Float16)) }
 	for _, c := range []struct {
@@ -131,11 +132,13 @@ func TestVariants(t *testing.T) {
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E2M3))), []Value{f(0.3, 25, -0.06, -7.4)}, "float6e2m3[4] [0.25 7.50 -0.00 -7.50]"},
 		{"Mod", 28, nil, []Value{f(0, 0, 3), f(-2, 2, -2)}, "float[3] [-0 0 -1]"},
 		{"AffineGrid", 20, attrs(attrInt("align_corners", 1)), []Value{op.Of(tensor.New([]float32{1, 0, 0, 0, 1, 0}, 1, 2, 3)), i(1, 1, 1, 3)}, "float[1 1 3 2] [[[[-1 0] [ 0 0] [ 1 0]]]]"},
-		{"GeGLU", 28, attrs(&proto.Attr{Name: "approximate", Type: proto.AttrString, S: "tanh"}), []Value{f(1, -1, 0.5), f(2, 3, -4)}, "float[3] [1.6824 -0.4764 -1.3829]"},
 		{"MaxRoiPool", 1, attrs(attrInts("pooled_shape", 1, 2), &proto.Attr{Name: "spatial_scale", Type: proto.AttrFloat, F: 0.5}),
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 9, 5, 6}, 1, 1, 2, 3)), op.Of(tensor.New([]float32{0, 0, 0, 4, 1, 0, 8, 0, 9, 0}, 2, 5))}, "float[2 1 1 2] [[[[9 6]]] [[[0 0]]]]"},
 		{"BatchNormalization", 7, attrs(attrInt("spatial", 0), &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
 			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 4}, 1, 2, 2)), matrix(1, 2, 3, 4), matrix(0, 0, 0, 1), matrix(0, 1, 1, 1), matrix(1, 1, 4, 1)}, "float[1 2 2] [[[ 1 2] [ 3 13]]]"},
+		{"BatchNormalization", 7, attrs(attrInt("spatial", 0), &proto.Attr{Name: "momentum", Type: proto.AttrFloat}, &proto.Attr{Name: "epsilon", Type: proto.AttrFloat, F: 1}),
+			[]Value{op.Of(tensor.New([]float32{1, 2, 3, 8}, 2, 1, 2)), f2(1, 1), f2(0, 5), f2(0, 0), f2(1, 1)},
+			"float[2 1 2] [[[-0.7071 4.0513]] [[ 0.7071 5.9487]]] | float[1 2] [[2 5]] | float[1 2] [[1 9]] | float[1 2] [[2 5]] | float[1 2] [[1 9]]"},
 		{"BatchNormalization", 9, attrs(&proto.Attr{Name: "momentum", Type: proto.AttrFloat, F: 0.75}, &proto.Attr{Name: "epsilon", Type: proto.AttrFloat}),
 			[]Value{cube(2, 1, 5), f(3), f(1), f(7), f(8)}, "float[2 1 1] [[[-2]] [[ 4]]] | float[1] [6] | float[1] [7] | float[1] [3] | float[1] [4]"},
 		{"GroupNormalization", 21, attrs(attrInt("num_groups", 2)), []Value{none(0, 4, 2), f(1, 1, 1, 1), f(0, 0, 0, 0)}, "float[0 4 2] []"},
@@ -281,9 +284,13 @@ func TestMaps(t *testing.T) {
 		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"other": int64(1)}, "int64[1 3] [[0 0 0]]"},
 		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"c": "x"}, `string[1 3] ["" "x" ""]`},
 		{"DictVectorizer", []*proto.Attr{attrInts("int64_vocabulary", 7, 5)}, map[any]any{int64(5): 1.5}, "double[1 2] [[0.0 1.5]]"},
-		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"a": float32(1), "b": "2"}, "a value is"},
+		{"DictVectorizer", []*proto.Attr{words}, map[any]any{"a": float32(1), "b": "2"}, "another of type"},
 		{"CastMap", nil, map[any]any{int64(9): "1.5", int64(2): "-3"}, "float[1 2] [[-3.0 1.5]]"},
 		{"CastMap", []*proto.Attr{s("cast_to", "TO_INT64"), s("map_form", "SPARSE"), attrInt("max_map", 4)}, map[any]any{int64(2): float32(3)}, "int64[1 4] [[0 0 3 0]]"},
+		{"CastMap", []*proto.Attr{s("map_form", "SPARSE"), attrInt("max_map", 4)}, map[any]any{int64(2): "3"}, "float[1 4] [[0 0 3 0]]"},
+		{"DictVectorizer", []*proto.Attr{attrInts("int64_vocabulary", 5)}, map[any]any{5: float32(1)}, "key 5 is of type int, want int64"},
+		{"DictVectorizer", nil, map[any]any{int64(5): float32(1)}, "there is no vocabulary"},
+		{"DictVectorizer", []*proto.Attr{attrInts("int64_vocabulary", 5)}, map[any]any{int64(5): float32(1), int64(6): "x"}, "another of type"},
 		{"CastMap", []*proto.Attr{s("map_form", "SPARSE")}, map[any]any{int64(2): float32(3)}, "key 2, and max_map is 1"},
 	} {
 		m := sketch{domain: "ai.onnx.ml", inputs: []*proto.ValueInfo{{Name: "x"}}, outputs: []*proto.ValueInfo{{Name: "y"}},

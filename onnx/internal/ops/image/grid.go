@@ -153,7 +153,7 @@ func element(p T, length int, padding string, align bool) (at, inside T) {
 // outside of the image is 0.
 func maxRoiPool(c *op.Call) T {
 	x, rois, bins := c.Tensor(0), c.Tensor(1), c.IntsAttr("pooled_shape")
-	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 5 || len(bins) != 2 {
+	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 5 || len(bins) != 2 || min(bins[0], bins[1]) < 1 {
 		c.Fail("the input has shape %v, the regions %v, and pooled_shape is %v", x.Shape(), rois.Shape(), bins)
 	}
 	corners := rois.Mul(c.Float("spatial_scale", 1))

@@ -1,6 +1,7 @@
 package ml
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -22,13 +23,17 @@ func dictVectorizer(c *op.Call) []op.Value {
 	m := mapOf(c)
 	var values []any
 	if a := c.Attr("string_vocabulary"); a != nil && len(a.Strings) > 0 {
+		keysOf[string](c, m)
 		for _, k := range a.Strings {
 			values = append(values, m[k])
 		}
 	} else if a := c.Attr("int64_vocabulary"); a != nil {
+		keysOf[int64](c, m)
 		for _, k := range a.Ints {
 			values = append(values, m[k])
 		}
+	} else {
+		c.Fail("there is no vocabulary")
 	}
 	return []op.Value{rowOf(c, m, values)}
 }
@@ -37,14 +42,7 @@ func dictVectorizer(c *op.Call) []op.Value {
 // key.
 func castMap(c *op.Call) []op.Value {
 	m := mapOf(c)
-	var keys []int64
-	for k := range m {
-		i, ok := k.(int64)
-		if !ok {
-			c.Fail("key %v is no int64", k)
-		}
-		keys = append(keys, i)
-	}
+	keys := keysOf[int64](c, m)
 	slices.Sort(keys)
 	values := make([]any, len(keys))
 	sparse := c.Choice("map_form", "DENSE", "SPARSE") == "SPARSE"
@@ -61,37 +59,59 @@ func castMap(c *op.Call) []op.Value {
 		}
 	}
 	to := map[string]op.Elem{"TO_FLOAT": op.Float, "TO_STRING": op.String, "TO_INT64": op.Int64}[c.Choice("cast_to", "TO_FLOAT", "TO_STRING", "TO_INT64")]
+	if _, texts := anyOf(m).(string); texts && to != op.String {
+		for i, v := range values {
+			if v == nil {
+				values[i] = "0"
+			}
+		}
+	}
 	return c.Apply(op.Cast, []op.Value{rowOf(c, m, values)}, &proto.Attr{Name: "to", I: int64(to)})
+}
+
+// keysOf returns the keys of a map, which have that type.
+func keysOf[K string | int64](c *op.Call, m map[any]any) (keys []K) {
+	for key := range m {
+		k, ok := key.(K)
+		if !ok {
+			c.Fail("key %v is of type %T, want %T", key, key, k)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// anyOf returns a value of a map, all of which have its type; nil if there is none.
+func anyOf(m map[any]any) (v any) {
+	for _, v = range m {
+		break
+	}
+	return v
 }
 
 // rowOf returns values of a map, which have one type, as a tensor [1 n]; nil is 0, or the empty text.
 func rowOf(c *op.Call, m map[any]any, values []any) op.Value {
-	var one any
-	for _, one = range m {
-		break
+	one := anyOf(m)
+	for k, v := range m {
+		if reflect.TypeOf(v) != reflect.TypeOf(one) {
+			c.Fail("the value of key %v is of type %T, and another of type %T", k, v, one)
+		}
 	}
 	switch one.(type) {
 	case string:
-		return op.Texts(listOf[string](c, values), 1, len(values))
+		return op.Texts(listOf[string](values), 1, len(values))
 	case int64:
-		return op.Of(tensor.New(listOf[int64](c, values), 1, len(values)))
+		return op.Of(tensor.New(listOf[int64](values), 1, len(values)))
 	case float64:
-		return op.Of(tensor.New(listOf[float64](c, values), 1, len(values)))
+		return op.Of(tensor.New(listOf[float64](values), 1, len(values)))
 	}
-	return op.Of(tensor.New(listOf[float32](c, values), 1, len(values)))
+	return op.Of(tensor.New(listOf[float32](values), 1, len(values)))
 }
 
-func listOf[E any](c *op.Call, values []any) []E {
+func listOf[E any](values []any) []E {
 	list := make([]E, len(values))
 	for i, v := range values {
-		if v == nil {
-			continue
-		}
-		x, ok := v.(E)
-		if !ok {
-			c.Fail("a value is %v of type %T, want %T", v, v, list[i])
-		}
-		list[i] = x
+		list[i], _ = v.(E)
 	}
 	return list
 }

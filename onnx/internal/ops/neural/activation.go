@@ -13,7 +13,6 @@ type T = tensor.Tensor
 var Activations = []op.Row{
 	op.New("Celu", with("alpha", 1, T.CELU)),
 	op.New("Elu", with("alpha", 1, T.ELU)),
-	op.New("GeGLU", op.One(func(c *op.Call) T { return gelu(c).Mul(c.Tensor(1)) })),
 	op.New("Gelu", op.One(gelu)),
 	op.New("HardSigmoid", op.One(hardSigmoid)),
 	op.New("HardSwish", op.Unary(T.HardSwish)),

@@ -22,28 +22,25 @@ var Norms = []op.Row{
 // too. Before version 14 more than one result says so, and the last two are the batch's.
 func batchNorm(c *op.Call) []T {
 	x, mean, variance := wide(c.Tensor(0)), wide(c.Tensor(3)), wide(c.Tensor(4))
-	training := c.Bool("training_mode", c.Opset < 14 && !c.Bool("is_test", false) && (c.Wants(1) || c.Wants(2)))
+	training := c.Bool("training_mode", c.Opset < 14 && !c.Bool("is_test", false) && (c.Wants(1) || c.Wants(2) || c.Wants(3) || c.Wants(4)))
+	axes, shape, each := others(x, 1), []int{x.Dim(1)}, func(v T) T { return channels(v.Cast(x.DType()), x) }
+	if c.Opset < 9 && !c.Bool("spatial", true) { // numbers for each element of an image
+		axes, shape, each = []int{0}, x.Shape()[1:], func(v T) T { return v.Cast(x.DType()) }
+	}
 	runningMean, runningVar := mean, variance
 	if training {
-		axes := others(x, 1)
 		batchMean := x.Mean(axes...)
 		batchVar := x.Sub(batchMean).Square().Mean(axes...)
 		keep := c.Float("momentum", 0.9)
 		next := func(average, batch T) T {
-			return average.Mul(keep).Add(batch.Reshape(-1).Cast(average.DType()).Mul(1 - keep))
+			return average.Mul(keep).Add(batch.Reshape(shape...).Cast(average.DType()).Mul(1 - keep))
 		}
 		runningMean, runningVar = next(mean, batchMean), next(variance, batchVar)
-		mean, variance = batchMean.Reshape(-1), batchVar.Reshape(-1)
+		mean, variance = batchMean.Reshape(shape...), batchVar.Reshape(shape...)
 	}
 	scale := wide(c.Tensor(1))
 	scale = scale.Div(variance.Add(c.Float("epsilon", 1e-5)).Sqrt().Cast(scale.DType()))
 	shift := wide(c.Tensor(2)).Sub(mean.Cast(scale.DType()).Mul(scale))
-	each := func(v T) T {
-		if v.Rank() > 1 { // with spatial 0, before version 9: a number for each element of an image
-			return v.Cast(x.DType())
-		}
-		return channels(v.Cast(x.DType()), x)
-	}
 	y := x.Mul(each(scale)).Add(each(shift)).Cast(c.Tensor(0).DType())
 	if !training {
 		return []T{y}
