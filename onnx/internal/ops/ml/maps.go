@@ -81,7 +81,7 @@ func keysOf[K string | int64](c *op.Call, m map[any]any) (keys []K) {
 	return keys
 }
 
-// anyOf returns a value of a map, all of which have its type; nil if there is none.
+// anyOf returns a value of a map, or nil of an empty one.
 func anyOf(m map[any]any) (v any) {
 	for _, v = range m {
 		break
