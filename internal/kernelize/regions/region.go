@@ -125,11 +125,8 @@ func (f *finder) isScore(n *graph.Node) bool {
 			columns *= d
 		}
 	}
-	most := f.limits.Attention
-	if rows <= loopnest.FewRows {
-		most = max(most, f.limits.AttentionFew)
-	}
-	return depth <= most && rows > 1 && columns > 1
+	isShort := depth <= f.limits.Attention || rows <= loopnest.FewRows && depth <= f.limits.AttentionFew
+	return isShort && rows > 1 && columns > 1
 }
 
 // varies reports whether n may vary along an axis.
