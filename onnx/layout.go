@@ -22,10 +22,11 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
+	size := func(t tensor.Tensor) int { return t.Len() * t.DType().Size() }
 	weights, all, left := p.productWeights(), 0, 0 // bytes of the weights, and of those laid out that no collection has freed
 	for _, t := range g.Initializers {
 		if v := p.consts[t.Name]; weights[t.Name] != "" && v.Kind == op.TensorKind {
-			all += v.Tensor.Len() * v.Tensor.DType().Size()
+			all += size(v.Tensor)
 		}
 	}
 	for _, t := range g.Initializers {
@@ -37,10 +38,10 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		if view == nil {
 			continue
 		}
-		bytes := v.Tensor.Len() * v.Tensor.DType().Size()
+		left += size(v.Tensor)
 		v.Tensor = view()
 		p.consts[t.Name], t.Decoded, p.views[t.Name] = v, v, view
-		if left += bytes; left > leastGarbage && left > all/garbage {
+		if left > max(leastGarbage, all/garbage) {
 			hostmem.Collect()
 			left = 0
 		}
