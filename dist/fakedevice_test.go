@@ -70,12 +70,16 @@ func (d *FakeDevice) Download(dst []byte, src driver.Buffer, offset int) error {
 }
 
 // Snapshot is for the work so far, as there is no later work yet.
-func (d *FakeDevice) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, error), err error) {
-	data := make([]byte, bytes)
+func (d *FakeDevice) Snapshot(pieces ...driver.Piece) (wait func() ([]byte, error), err error) {
+	var all []byte
 	d.wait()
-	err = d.Device.Download(data, src, 0)
+	for _, p := range pieces {
+		data := make([]byte, p.Bytes)
+		err = errors.Join(err, d.Device.Download(data, p.Buffer, p.Offset))
+		all = append(all, data...)
+	}
 	d.Snapshots.Add(1)
-	return func() ([]byte, error) { return data, d.failed }, err
+	return func() ([]byte, error) { return all, d.failed }, err
 }
 
 func (d *FakeDevice) Run(calls []driver.Call) error {

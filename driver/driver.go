@@ -109,10 +109,16 @@ type PeerCopier interface {
 // A Snapshotter is a device that copies bytes to the host while it goes on with later work.
 type Snapshotter interface {
 	Device
-	// Snapshot starts to copy the first bytes of src, after the work so far. Wait waits for the copy, not for
+	// Snapshot starts to copy pieces, one behind the other, after the work so far. Wait waits for the copy, not for
 	// later work; it is called as the methods of the Device. The bytes are valid until the next Snapshot,
 	// which makes wait return nil.
-	Snapshot(src Buffer, bytes int) (wait func() ([]byte, error), err error)
+	Snapshot(pieces ...Piece) (wait func() ([]byte, error), err error)
+}
+
+// A Piece is some bytes of a buffer.
+type Piece struct {
+	Buffer        Buffer
+	Offset, Bytes int
 }
 
 // A Flusher is a device that may hold calls of Run, to start them together with later ones: a

@@ -158,7 +158,7 @@ func ExampleSnapshotter() {
 	gpu, ok := d.(driver.Snapshotter)
 	fmt.Println(ok)
 	if ok {
-		wait := must(gpu.Snapshot(must(d.Alloc(16)), 16))
+		wait := must(gpu.Snapshot(driver.Piece{Buffer: must(d.Alloc(16)), Bytes: 16}))
 		fmt.Println(wait())
 	}
 	// Output: false

@@ -21,7 +21,7 @@ func (s *suite) snapshots() {
 	for _, x := range data {
 		from := s.uploaded(x)
 		s.copyBuffer(b, from, n)
-		wait, err := d.Snapshot(b, 4*n)
+		wait, err := d.Snapshot(driver.Piece{Buffer: b, Bytes: 8}, driver.Piece{Buffer: b, Offset: 8, Bytes: 4*n - 8})
 		if err != nil {
 			s.Fatal(err)
 		}

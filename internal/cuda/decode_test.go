@@ -3,8 +3,10 @@
 package cuda
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -211,14 +213,14 @@ func TestDecodeUpdates(t *testing.T) {
 	}
 }
 
-// A round of speculation gets tokens and positions from the host, and gives tokens to it. Their buffers are others each time:
-// in each layer one kernel at most uses them.
+// Tokens and positions of a round of speculation, and the reports on its positions, are at other places than those of the round
+// before, which may still run: few kernels of a layer use them.
 func TestRoundUpdates(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const name, warm, tokens = "GraphExecKernelNodeSetParams_v2", 25, 40
 	updates := func(layers int) (n int) {
 		f := newFake(t, 1<<30)
-		f.isIdle = true // all tokens are 0, and all proposals accepted
+		f.isIdle = true // all tokens are 0, as the number of accepted proposals
 		drv, err := f.open(Options{Graphs: true})
 		if err != nil {
 			t.Fatal(err)
@@ -238,8 +240,47 @@ func TestRoundUpdates(t *testing.T) {
 		}
 		return n + f.count(name)
 	}
-	const layers, rounds = 2, (tokens - warm) / 3
-	if few, more := updates(layers), updates(2*layers); more-few > rounds*layers || few == 0 {
+	const layers, rounds, steps, perLayer = 2, tokens - warm, 3, 4
+	if few, more := updates(layers), updates(2*layers); more-few > rounds*steps*perLayer*layers || few == 0 {
 		t.Errorf("%d rounds update %d kernels with %d layers, %d with %d", rounds, few, layers, more, 2*layers)
+	}
+}
+
+// Texts whose tokens are read while the next step runs are those of the host, up to logits that are no numbers.
+func TestReadAhead(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	f := newFake(t, 1<<30)
+	drv, err := f.open(Options{Graphs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDecoding("Q8_0", tensor.NewDevice(drv))
+	defer d.device.Close()
+	m := llamaSize{32, 32, 1, 2, 1, 32}.new(t, d)
+	table := tensor.NewRNG(1).Normal(32, 32)
+	m.Model.EmbedTokens.Weight, m.LMHead.Weight = table.To(d.device).Keep(), table.Roll(0, 1).To(d.device).Keep()
+	generate := func(g models.Generator) ([]int32, error) {
+		g.Model, g.MaxTokens = m, 14
+		texts, err := g.Generate([][]int32{{1, 2}})
+		return texts[0], err
+	}
+	kinds := map[string]models.Generator{"device": {}, "draft": {Draft: m, Propose: 2}, "n-grams": {NGram: 2}}
+	want, err := generate(models.Generator{LogProbs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range kinds {
+		if got, err := generate(g); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+		}
+	}
+	bad := want[8]
+	m.Model.EmbedTokens.Weight = tensor.Where(tensor.Arange(32).Eq(int(bad)).Unsqueeze(-1), math.NaN(), table).To(d.device).Keep()
+	for name, g := range kinds {
+		got, err := generate(g)
+		end := slices.Index(want, bad) + 1
+		if err == nil || !strings.Contains(err.Error(), "NaN") || len(got) < end-g.Propose || !slices.Equal(got, want[:min(end, len(got))]) {
+			t.Errorf("%s: %v, %v, want NaN after %v, or a round before", name, got, err, want[:end])
+		}
 	}
 }

@@ -75,7 +75,7 @@ func TestSnapshotWithoutMemory(t *testing.T) {
 	}
 	f.fails["MemHostAlloc"] = outOfMemory
 	for range 3 {
-		if _, err := d.Snapshot(b, 4); !errors.Is(err, driver.ErrMemory) {
+		if _, err := d.Snapshot(driver.Piece{Buffer: b, Bytes: 4}); !errors.Is(err, driver.ErrMemory) {
 			t.Errorf("got error %v, want one of memory", err)
 		}
 	}

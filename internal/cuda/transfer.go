@@ -154,20 +154,23 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 const maxSnapshot = 1 << 20
 
 // Snapshot implements driver.Snapshotter.
-func (d *device) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, error), err error) {
+func (d *device) Snapshot(pieces ...driver.Piece) (wait func() ([]byte, error), err error) {
 	leave, err := d.Enter()
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if bytes > maxSnapshot {
-		return nil, nil
-	}
-	if err := d.CheckBuffer(src, 0, bytes); err != nil {
-		return nil, err
-	}
-	if err := d.beside.await(d, src.(*buffer).collective); err != nil {
-		return nil, err
+	bytes := 0
+	for _, p := range pieces {
+		if err := d.CheckBuffer(p.Buffer, p.Offset, p.Bytes); err != nil {
+			return nil, err
+		}
+		if bytes += p.Bytes; bytes > maxSnapshot {
+			return nil, nil
+		}
+		if err := d.beside.await(d, p.Buffer.(*buffer).collective); err != nil {
+			return nil, err
+		}
 	}
 	c := &d.snapshot
 	if c.data == nil {
@@ -177,8 +180,13 @@ func (d *device) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, er
 	}
 	c.used++
 	number := c.used
-	if err := d.lib.call("cuMemcpyDtoHAsync", d.lib.MemcpyDtoHAsync_v2, addressOf(c.data), src.(*buffer).address, uintptr(bytes), d.stream); err != nil {
-		return nil, d.fail(err)
+	to := addressOf(c.data)
+	for _, p := range pieces {
+		from := p.Buffer.(*buffer).address + uintptr(p.Offset)
+		if err := d.lib.call("cuMemcpyDtoHAsync", d.lib.MemcpyDtoHAsync_v2, to, from, uintptr(p.Bytes), d.stream); err != nil {
+			return nil, d.fail(err)
+		}
+		to += uintptr(p.Bytes)
 	}
 	if err := c.mark(d); err != nil {
 		return nil, err

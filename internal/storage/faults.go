@@ -146,8 +146,8 @@ func (o origin) fault() *fault {
 func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 
 // attribute ends the execution: the results that depend on a reported bad index, or on a
-// leaf that has failed, fail.
-func (x *Execution) attribute(reports []byte) {
+// leaf that has failed, fail. The reports are those of the stream from the first on.
+func (x *Execution) attribute(reports []byte, first int) {
 	sites := x.sites.List
 	for _, l := range x.leaves {
 		if f := l.fault(); f != nil {
@@ -155,7 +155,7 @@ func (x *Execution) attribute(reports []byte) {
 		}
 	}
 	for _, s := range x.checks.Steps {
-		if f := x.reported(s, sites, reports); f != nil {
+		if f := x.reported(s, sites, reports[reportBytes*(x.FirstCheck-first):]); f != nil {
 			x.fail(s.Check(), f)
 		}
 		sites = sites[len(s.Indices):]
@@ -186,9 +186,9 @@ func (x *Execution) fail(number int, f *fault) {
 }
 
 // reported returns the bad index that a step reports, nil for none. The sites of the
-// step's indices come first in sites.
+// step's indices come first in sites, the execution's reports in reports.
 func (x *Execution) reported(s *compile.Step, sites []*graph.IndexSite, reports []byte) *fault {
-	report := reports[reportBytes*(x.FirstCheck+s.Check()):]
+	report := reports[reportBytes*s.Check():]
 	word := func(i int) int { return int(binary.LittleEndian.Uint64(report[8*i:])) }
 	if word(0) == 0 {
 		return nil

@@ -110,7 +110,7 @@ func (s *stream) Conclude(x *Execution, err error, waits bool) error {
 		err = s.download(x.onHost, x.Reports.Buffer, 0)
 	}
 	if err == nil {
-		x.attribute(x.onHost)
+		x.attribute(x.onHost, 0)
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (s *stream) Snapshot() (err error) {
 	}
 	r := &s.reports
 	r.snapshot.next = r.next
-	r.snapshot.wait, err = d.Snapshot(r.buffer.Buffer, reportBytes*r.next)
+	r.snapshot.wait, err = d.Snapshot(driver.Piece{Buffer: r.buffer.Buffer, Bytes: reportBytes * r.next})
 	return err
 }
 
@@ -159,7 +159,7 @@ func (s *stream) readReports() error {
 	}
 	found := false
 	for _, x := range r.pending {
-		x.attribute(data)
+		x.attribute(data, 0)
 		if x.fault == nil {
 			continue
 		}

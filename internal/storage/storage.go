@@ -228,6 +228,21 @@ func (s *Storage) use() error {
 
 // read calls f, which gets the elements of a block. It fails if they are invalid.
 func (s *Storage) read(f func(*Device, *memory.Block) error) error {
+	return s.hold(func(d *Device, b *memory.Block) error {
+		if err := f(d, b); err != nil {
+			return err
+		}
+		if s.pending() || d.reports.transactions > 0 {
+			if err := d.readReports(); err != nil {
+				return err
+			}
+		}
+		return s.failed()
+	})
+}
+
+// hold calls f, which uses the elements of a block. It fails if they are known to be invalid.
+func (s *Storage) hold(f func(*Device, *memory.Block) error) error {
 	d := s.device
 	d.Queue.Lock()
 	defer d.Queue.Unlock()
@@ -239,15 +254,7 @@ func (s *Storage) read(f func(*Device, *memory.Block) error) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := s.file.Guard(func() error { return f(d, s.block) }); err != nil {
-		return err
-	}
-	if s.pending() || d.reports.transactions > 0 {
-		if err := d.readReports(); err != nil {
-			return err
-		}
-	}
-	return s.failed()
+	return s.file.Guard(func() error { return f(d, s.block) })
 }
 
 // Allocate returns count·size zeroed bytes of the host's memory. Before it fails it frees

@@ -1,0 +1,72 @@
+package storage
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// Ahead starts to read a computed node. Wait returns its elements as Read does, but waits for no work that is
+// submitted after Ahead. It is nil where there is no such read.
+func Ahead(n *graph.Node) (wait func() ([]byte, error), err error) {
+	v := n.Value()
+	s, size := v.Store.(*Storage), n.DType.Size()
+	d := s.device
+	if d == nil || !d.Limits.Async || s.format != 0 || n.Len() == 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+		return nil, nil
+	}
+	drv, ok := d.Driver.(driver.Snapshotter)
+	if !ok {
+		return nil, nil
+	}
+	var copied func() ([]byte, error)
+	var pending []*Execution
+	elements, first := n.Len()*size, 0
+	err = s.hold(func(d *Device, b *memory.Block) (err error) {
+		r := &d.reports
+		pieces := []driver.Piece{{Buffer: b.Buffer, Offset: v.Offset * size, Bytes: elements}}
+		if pending = slices.Clone(r.pending); len(pending) > 0 {
+			first = pending[0].FirstCheck
+			pieces = append(pieces, driver.Piece{Buffer: r.buffer.Buffer, Offset: reportBytes * first, Bytes: reportBytes * (r.next - first)})
+		}
+		copied, err = drv.Snapshot(pieces...)
+		return err
+	})
+	if copied == nil {
+		return nil, err
+	}
+	return func() ([]byte, error) {
+		data, err := s.copied(copied, elements, pending, first)
+		if data == nil && err == nil {
+			data, err = Read(n)
+		}
+		return data, err
+	}, nil
+}
+
+// copied returns the elements of a snapshot, which have the reports of pending executions behind them, from the first
+// on. It returns nil if another snapshot has replaced it, or an index was bad: then the executions stay pending.
+func (s *Storage) copied(wait func() ([]byte, error), elements int, pending []*Execution, first int) (out []byte, err error) {
+	err = s.hold(func(d *Device, _ *memory.Block) error {
+		data, err := wait()
+		if err != nil || data == nil || slices.ContainsFunc(data[elements:], func(b byte) bool { return b != 0 }) {
+			return err
+		}
+		r := &d.reports
+		for _, x := range pending {
+			if x.done.Load() {
+				continue
+			}
+			if x.attribute(data[elements:], first); x.transaction {
+				r.transactions--
+			}
+		}
+		r.pending = slices.DeleteFunc(r.pending, func(x *Execution) bool { return x.done.Load() })
+		out = slices.Clone(data[:elements])
+		return s.failed()
+	})
+	return out, err
+}
