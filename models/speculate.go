@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/models/sample"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -162,43 +163,52 @@ func lookup(text []int32, n, most int) (proposals []proposal) {
 	return nil
 }
 
-// A round is the argument of a step and, with proposals and choices, its result.
+// A round is the argument of a step and its result.
 type round struct {
-	// IDs are [1 time]. Before, they are the last tokens of the text and proposals; after, the proposals of the draft, and
-	// the model's choice after the last token and after each proposal: -1 if the greatest logit is not finite.
-	IDs            tensor.Tensor
-	Cache, Draft   Cache
-	Known, Propose int // tokens of IDs that the model has read; proposals of the draft
+	IDs tensor.Tensor // [1 time]: before, the last two tokens of the text and proposals; after, the last two
+	// Chosen is the model's choice after the text and after each proposal, -1 if the greatest logit is not finite, and
+	// how many proposals agree.
+	Chosen       tensor.Tensor `tensor:",optional"`
+	Cache, Draft Cache         // without the last token, and the last two
+	Propose      int           // proposals of the draft
 }
 
 // recordRound returns a function that lets the draft propose, and the model choose. Both take the most probable tokens, of
-// which the draft may have more.
+// which the draft may have more. The next round needs nothing from the host.
 func (g *Generator) recordRound(tokens int) func(round) round {
 	return grad.Jit(func(r round) round {
-		var proposed []tensor.Tensor
-		next, unread := r.IDs, r.IDs.Slice(1, r.Known, r.IDs.Dim(1))
+		read, next, held, known := r.IDs.Slice(1, 1, r.IDs.Dim(1)), r.IDs, r.Cache.Pos, r.Draft.Pos
 		for range r.Propose {
 			x, cache := g.Draft.Decode(next, r.Draft)
 			logits := g.Draft.Logits(x.Index(tensor.All, -1))
 			next = logits.Slice(-1, 0, min(tokens, logits.Dim(-1))).ArgMax(-1).Unsqueeze(-1)
-			proposed, r.Draft = append(proposed, next), cache
+			read, r.Draft = tensor.Cat(1, read, next), cache
 		}
-		x, cache := g.Model.Decode(tensor.Cat(1, append([]tensor.Tensor{unread}, proposed...)...), r.Cache)
-		r.Cache = cache
-		logits := g.Model.Logits(x)
+		x, cache := g.Model.Decode(read, r.Cache)
+		logits, n := g.Model.Logits(x), read.Dim(1)
 		chosen := tensor.Where(logits.Max(-1).Squeeze(-1).IsFinite(), logits.ArgMax(-1), -1)
-		r.IDs = tensor.Cat(1, append(proposed, chosen)...)
+		differs := read.Slice(1, 1, n).Ne(chosen.Slice(1, 0, n-1)).Pad(1, 0, 1).Or(tensor.Arange(n).Eq(n - 1))
+		agree := differs.Cast(tensor.Int32).ArgMax(-1).Unsqueeze(-1)
+		r.Chosen = tensor.Cat(1, chosen, agree)
+		r.IDs = tensor.Cat(1, read.Slice(1, 0, 1), chosen.Maximum(0)).TakeAlong(1, agree.Add(tensor.Arange(2)))
+		r.Cache = cache
+		r.Cache.Pos = agree.Reshape().Add(held).Add(1)
+		if r.Propose > 0 {
+			r.Draft.Pos = agree.Reshape().Add(known).Add(1)
+		}
 		return r
 	})
 }
 
 // A deviceSpeculation proposes and chooses the most probable tokens where the logits are.
 type deviceSpeculation struct {
-	step         func(round) round
-	model, draft reader
-	text, queue  []int32
-	ngram, most  int
-	positions    int // of the model and the draft
+	step        func(round) round
+	last        round // that was started
+	ready       bool  // its tokens are not yet in the text
+	again       bool  // a round has run
+	text, queue []int32
+	ngram, most int
+	positions   int // of the model and the draft
 }
 
 func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Cache) (turns, error) {
@@ -206,30 +216,39 @@ func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Ca
 		g.round = g.recordRound(logits.Dim(-1))
 	}
 	s := &deviceSpeculation{
-		step: g.round, model: reader{cache: c.OnDevice(), len: len(prompt)},
+		step: g.round, last: round{Cache: c.OnDevice()},
 		ngram: g.NGram, most: cmp.Or(g.Propose, 3), positions: min(positions(g.Model), positions(g.Draft)),
 	}
 	first := g.Choose(logits, nil)
-	err := tensor.Eval(first, s.model.cache)
+	err := tensor.Eval(first, s.last.Cache)
 	if err != nil {
 		return nil, err
 	}
 	if s.queue, err = tensor.Data[int32](first); err == nil && g.Draft != nil {
-		s.draft, err = g.readDraft([][]int32{prompt})
+		var draft reader
+		draft, err = g.readDraft([][]int32{prompt})
+		s.last.Draft = draft.cache.back(len(prompt) - 1) // all rounds read two tokens
 	}
 	s.text = slices.Concat(prompt, s.queue)
-	s.draft.rewind(len(prompt) - 1)
+	s.last.IDs = s.ids(s.text[len(s.text)-2:])
 	return s, err
 }
 
-func (s *deviceSpeculation) held() text {
-	return text{s.text[:min(s.model.len, len(s.text))], s.model.cache}
+// ids returns tokens where the cache is.
+func (s *deviceSpeculation) ids(tokens []int32) tensor.Tensor {
+	ids := tensor.New(tokens, 1, len(tokens))
+	if d := s.last.Cache.K[0].Device(); d != nil {
+		ids = ids.To(d)
+	}
+	return ids
 }
 
-func (s *deviceSpeculation) next(int) (choices []Choice, err error) {
+func (s *deviceSpeculation) held() text { return text{s.text[:len(s.text)-1], s.last.Cache} }
+
+func (s *deviceSpeculation) next(left int) (choices []Choice, err error) {
 	defer tensor.Catch(&err)
 	if len(s.queue) == 0 {
-		if s.queue, err = s.write(); err != nil {
+		if s.queue, err = s.write(left); err != nil {
 			return nil, err
 		}
 	}
@@ -237,46 +256,51 @@ func (s *deviceSpeculation) next(int) (choices []Choice, err error) {
 	return choices, nil
 }
 
-// write returns as many of the proposals as the model chooses too, and one token more. Each number
-// of proposals is a recording, so near the last position the draft proposes nothing.
-func (s *deviceSpeculation) write() ([]int32, error) {
-	known, n := len(s.text)-1, s.most
-	if len(s.text)+n > s.positions {
-		n = 0
+// proposals is the number of them after a text. Each is a recording, so near the last position there are none.
+func (s *deviceSpeculation) proposals(length int) int {
+	if length+s.most > s.positions {
+		return 0
 	}
-	r := round{Propose: n}
-	var proposals []int32
-	unread := s.text[known:]
+	return s.most
+}
+
+// start starts a round after a text of at most some tokens.
+func (s *deviceSpeculation) start(length int) {
+	r, n := s.last, s.proposals(length)
 	if s.ngram > 0 {
-		r.Propose = 0
+		tokens := slices.Clone(s.text[length-2:])
 		for _, p := range lookup(s.text, s.ngram, n) {
-			proposals = append(proposals, p.id)
+			tokens = append(tokens, p.id)
 		}
-		unread = slices.Concat(unread, proposals)
-	} else if n > 0 {
-		unread = s.text[s.draft.len:]
-		r.Known, r.Draft = known-s.draft.len, s.draft.cache.with(s.draft.len+len(unread)+n-1)
+		r.IDs = s.ids(tokens)
+	} else if r.Propose = n; n > 0 {
+		r.Draft = r.Draft.with(length + n - 1)
+	} else {
+		r.Draft = Cache{}
 	}
-	r.IDs, r.Cache = tensor.New(unread, 1, len(unread)), s.model.cache.with(s.model.len+1+n)
-	r = s.step(r)
-	chosen, err := tensor.Data[int32](r.IDs)
+	r.Cache, r.Chosen = r.Cache.with(length+n), tensor.Tensor{}
+	s.last = s.step(r)
+}
+
+// write returns as many of the proposals as the model chooses too, and one token more, of texts that go on for some
+// tokens. It reads them while the next round of a draft runs.
+func (s *deviceSpeculation) write(left int) ([]int32, error) {
+	if !s.ready {
+		s.start(len(s.text))
+	}
+	read, goesOn := tensor.Internal.Ahead(graph.Token{}, s.last.Chosen)
+	n := s.last.Chosen.Dim(1) - 1 // tokens at most
+	s.ready = goesOn && s.again && s.ngram == 0 && left > n && s.proposals(len(s.text)+n) > 0
+	if s.again = true; s.ready {
+		s.start(len(s.text) + n)
+	}
+	chosen, err := read()
 	if err != nil {
 		return nil, err
 	}
-	proposals, chosen = append(proposals, chosen[:r.Propose]...), chosen[r.Propose:]
-	accepted := 0
-	for accepted < len(proposals) && proposals[accepted] == chosen[accepted] {
-		accepted++
-	}
-	if chosen = chosen[:accepted+1]; chosen[accepted] < 0 {
+	if chosen = chosen[:chosen[n]+1]; chosen[len(chosen)-1] < 0 {
 		return nil, sample.ErrLogits
 	}
 	s.text = append(s.text, chosen...)
-	// All rounds are one recording: the draft reads two tokens also where it lacks one, and positions are from the host.
-	s.model.len = len(s.text) - 1
-	s.model.cache = r.Cache.back(s.model.len)
-	if r.Propose > 0 {
-		s.draft.len, s.draft.cache = len(s.text)-2, r.Draft.back(len(s.text)-2)
-	}
 	return chosen, nil
 }

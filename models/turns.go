@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/models/sample"
 	"github.com/tensorken/tensorken/tensor"
@@ -32,6 +33,7 @@ type deviceTurns struct {
 	first []int32 // the first text, with its prompt
 	len   int     // the positions held
 	ready bool    // IDs are not yet yielded
+	again bool    // the step has run
 }
 
 func (g *Generator) onDevice(prompts [][]int32, logits tensor.Tensor, c Cache, n int) (turns, error) {
@@ -49,14 +51,21 @@ func (g *Generator) onDevice(prompts [][]int32, logits tensor.Tensor, c Cache, n
 
 func (d *deviceTurns) held() text { return text{d.first[:min(d.len, len(d.first))], d.Cache} }
 
-func (d *deviceTurns) next(int) (choices []Choice, err error) {
+// next starts the step after the next while it reads the tokens of the next, once the step is recorded.
+func (d *deviceTurns) next(left int) (choices []Choice, err error) {
 	defer tensor.Catch(&err)
-	if !d.ready {
+	advance := func() {
 		d.Cache = d.Cache.with(d.len + 1)
-		d.state, d.len = d.step(d.state), d.len+1
+		d.state, d.len, d.again = d.step(d.state), d.len+1, true
 	}
-	d.ready = false
-	tokens, err := tensor.Data[int32](d.IDs)
+	if !d.ready {
+		advance()
+	}
+	read, goesOn := tensor.Internal.Ahead(graph.Token{}, d.IDs)
+	if d.ready = goesOn && d.again && left > 1; d.ready {
+		advance()
+	}
+	tokens, err := read()
 	for _, t := range tokens {
 		choices = append(choices, Choice{ID: t})
 	}
