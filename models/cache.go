@@ -169,6 +169,23 @@ func (p *pass) allocate(x tensor.Tensor) {
 	p.cache = &zeros
 }
 
+// layersAhead is the number of layers that a device begins to compute at once, while the host makes the next ones. They are
+// one plan for all such layers of a model, so that a prompt of a new length is compiled sooner, too.
+const layersAhead = 4
+
+// begin begins to compute x, the result of a layer for a prompt, on a device beside the host.
+func (p *pass) begin(x tensor.Tensor) {
+	n := tensor.Internal.Node(graph.Token{}, x)
+	if of, _ := n.PlaceholdersOf(); of != "" || n.Traced() || p.cache == nil || p.cache.Pos.IsValid() {
+		return
+	}
+	if d := x.Device(); d != nil && d != tensor.CPU() {
+		if err := tensor.Eval(x); err != nil {
+			panic(err) // a *tensor.DeviceError
+		}
+	}
+}
+
 // attend lets x attend to itself and to all earlier positions, by layer i.
 func (p *pass) attend(i int, a nn.Attention, x, mask tensor.Tensor) tensor.Tensor {
 	if p.cache == nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -82,5 +84,39 @@ func TestLongRope(t *testing.T) {
 	closeTo(t, "a short text", apply(6, rope(a, b)), apply(256, rope(a, b)))
 	if same, err := tensor.AllClose(apply(5, rope(a, b)), apply(6, rope(a, b)), 1e-3, 1e-3); same || err != nil {
 		t.Errorf("the factors have no effect, %v", err)
+	}
+}
+
+// A running device counts runs.
+type running struct {
+	driver.Device
+	runs *int
+}
+
+func (d running) Run(calls []driver.Call) error {
+	*d.runs++
+	return d.Device.Run(calls)
+}
+
+// A device computes the first layers of a prompt before the last ones are made, with the same results.
+func TestLayersAhead(t *testing.T) {
+	runs, ids := 0, tensor.New(spoken, 1, len(spoken))
+	d := tensor.NewDevice(running{cpu.New(cpu.Options{}), &runs})
+	here, there := *load[*models.Llama](t, "llama_gqa", tensor.CPU()), *load[*models.Llama](t, "llama_gqa", d)
+	decode := func() int {
+		before := runs
+		y, c := there.Decode(ids.To(d), there.NewCache(1, 64))
+		begun := runs - before
+		want, _ := here.Decode(ids, here.NewCache(1, 64))
+		closeTo(t, "Decode", y, want)
+		if err := tensor.Eval(c); err != nil {
+			t.Error(err)
+		}
+		return begun
+	}
+	few := decode()
+	here.Model.Layers, there.Model.Layers = slices.Repeat(here.Model.Layers, 6), slices.Repeat(there.Model.Layers, 6)
+	if more := decode(); more != few+2 {
+		t.Errorf("%d runs have begun with 2 layers, %d with 12: want 2 more", few, more)
 	}
 }

@@ -160,6 +160,9 @@ func (m *Llama) hidden(ids tensor.Tensor, p *pass) tensor.Tensor {
 			feed = l.BlockSparseMoE
 		}
 		x = l.apply(x, attend, func(x tensor.Tensor) tensor.Tensor { return sum(feed.Apply(x)) })
+		if done := i + 1; done%layersAhead == 0 && done < len(m.Model.Layers) && m.Sum == nil {
+			p.begin(x)
+		}
 	}
 	return m.Model.Norm.Apply(x)
 }

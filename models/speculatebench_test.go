@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -95,6 +96,23 @@ func BenchmarkSpeculate(b *testing.B) {
 				b.Logf("%.3f ms a token; proposals of 2: %.2f times as fast; of 3: %.2f; of 4: %.2f; of 6: %.2f", 1e3*seconds[0],
 					seconds[0]/seconds[1], seconds[0]/seconds[2], seconds[0]/seconds[3], seconds[0]/seconds[4])
 			}
+		})
+	}
+}
+
+// BenchmarkPrompt is the time to the first token after a prompt.
+func BenchmarkPrompt(b *testing.B) {
+	d := openDevice(b)
+	g := &models.Generator{Model: newSpeaker(b, decoderSize{28, 3072, 8192, 24, 8}, d, true), MaxTokens: 1}
+	for _, n := range []int{64, 512, 2048} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			prompt := [][]int32{make([]int32, n)}
+			for b.Loop() {
+				if _, err := g.Generate(prompt); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "tokens/s")
 		})
 	}
 }
