@@ -32,7 +32,7 @@ func (g *Group) ReduceScatter(d tensor.DType, ts ...tensor.Tensor) []tensor.Tens
 			sent[i] = t.Cast(d).Div(g.size)
 		}
 	}
-	parts := listed{g, driver.ReduceScatter}.of(sent)
+	parts := listed{g, driver.ReduceScatter, false}.of(sent)
 	for i, t := range ts {
 		part := parts[i].Reshape(append([]int{t.Dim(0) / g.size}, t.Shape()[1:]...)...)
 		if d == 0 {
@@ -54,17 +54,18 @@ func (g *Group) AllGather(parts ...tensor.Tensor) []tensor.Tensor {
 			misuse("Group.AllGather", "a scalar has no axis 0", t)
 		}
 	}
-	whole := listed{g, driver.AllGather}.of(parts)
+	whole := listed{g, driver.AllGather, false}.of(parts)
 	for i, t := range parts {
 		whole[i] = whole[i].Reshape(append([]int{t.Dim(0) * g.size}, t.Shape()[1:]...)...)
 	}
 	return whole
 }
 
-// A listed is a ReduceScatter or AllGather of a list of tensors.
+// A listed is a collective of a list of tensors: an AllReduce, which adds, a ReduceScatter or an AllGather.
 type listed struct {
-	g  *Group
-	op driver.CollectiveOp
+	g    *Group
+	op   driver.CollectiveOp
+	step bool // its first bucket counts as a step
 }
 
 // of returns the flat results.
@@ -73,53 +74,64 @@ func (c listed) of(ts []tensor.Tensor) []tensor.Tensor {
 		return nil
 	}
 	results := make([]tensor.Tensor, len(ts))
-	var nodes []*graph.Node
-	var types []tensor.DType
-	var sizes []int
-	for _, t := range ts {
-		nodes = append(nodes, tensor.Internal.Node(graph.Token{}, t))
-		types, sizes = append(types, t.DType()), append(sizes, t.Len()*t.DType().Size())
+	before, types, sizes := digestOf(nodesOf(ts)), make([]tensor.DType, len(ts)), make([]int, len(ts))
+	for i, t := range ts {
+		types[i], sizes[i] = t.DType(), t.Len()*t.DType().Size()
 	}
-	before := digestOf(nodes)
 	for _, bucket := range buckets(types, sizes) {
 		list := make([]tensor.Tensor, len(bucket))
 		for k, i := range bucket {
-			list[k] = ts[i].Reshape(-1)
+			list[k] = ts[i]
 		}
 		flat, from := c.bucket(list, before), 0
-		for k, i := range bucket {
-			to := from + c.length(list[k].Len())
+		for _, i := range bucket {
+			to := from + c.length(ts[i].Len())
 			results[i] = flat.Slice(0, from, to)
 			from = to
 		}
+		c.step = false
 	}
 	return results
 }
 
-// length is the number of elements of the result of a number of elements.
-func (c listed) length(n int) int {
-	if c.op == driver.AllGather {
-		return n * c.g.size
+func nodesOf(ts []tensor.Tensor) []*graph.Node {
+	nodes := make([]*graph.Node, len(ts))
+	for i, t := range ts {
+		nodes[i] = tensor.Internal.Node(graph.Token{}, t)
 	}
-	return n / c.g.size
+	return nodes
 }
 
-// bucket returns the results of flat tensors, one after the other.
+// length is the number of elements of the result of a number of elements.
+func (c listed) length(n int) int {
+	switch c.op {
+	case driver.AllGather:
+		return n * c.g.size
+	case driver.ReduceScatter:
+		return n / c.g.size
+	}
+	return n
+}
+
+// bucket returns the results of tensors of one type, one after the other.
 func (c listed) bucket(ts []tensor.Tensor, before digest) tensor.Tensor {
-	g, d, total := c.g, ts[0].DType(), 0
-	var src []*graph.Node
+	g, d, total, steps := c.g, ts[0].DType(), 0, int64(0)
+	if c.step {
+		steps = 1
+	}
 	var text strings.Builder
-	fmt.Fprint(&text, "bucket of ", c.op, " of ", d)
+	fmt.Fprint(&text, c.op, " of ", d)
 	for _, t := range ts {
-		src = append(src, tensor.Internal.Node(graph.Token{}, t))
-		fmt.Fprint(&text, " ", t.Len())
+		fmt.Fprint(&text, " ", t.Shape())
 		total += c.length(t.Len())
 	}
 	called := &call{text: text.String(), graph: before}
 	f := &graph.HostFunc{Op: fmt.Sprint("dist.", c.op), Key: key{g, called.text, before}, Again: c.op == driver.AllGather, Run: func(out graph.HostArray, in []graph.HostArray) error {
+		g.steps.Add(steps)
 		return g.run(called, func(r *ring) error { return c.onHost(r, d, out.Data, in) })
 	}}
 	f.Collective = &deviceCall{g: g, c: called, calls: func(out graph.DeviceArray, in []graph.DeviceArray) (calls []driver.CollectiveCall) {
+		g.steps.Add(steps)
 		at := 0
 		for _, a := range in {
 			if n := graph.Len(a.Shape); n > 0 {
@@ -130,11 +142,14 @@ func (c listed) bucket(ts []tensor.Tensor, before digest) tensor.Tensor {
 		}
 		return calls
 	}}
-	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, src...))
+	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, nodesOf(ts)...))
 }
 
 // onHost computes a bucket in pieces of memory that have the first rank's parts of all tensors, then the second's.
 func (c listed) onHost(r *ring, d ir.DType, out []byte, in []graph.HostArray) error {
+	if c.op == driver.AllReduce {
+		return c.addOnHost(r, d, out, in)
+	}
 	x, rest := packing{size: r.size}, out
 	for _, a := range in {
 		w := a.Data
@@ -169,6 +184,22 @@ func (c listed) onHost(r *ring, d ir.DType, out []byte, in []graph.HostArray) er
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// addOnHost adds the ranks' tensors in place, in pieces.
+func (c listed) addOnHost(r *ring, d ir.DType, out []byte, in []graph.HostArray) error {
+	rest := out
+	for _, a := range in {
+		rest = rest[copy(rest, a.Data):]
+	}
+	from := 0
+	for _, to := range pieces(len(out)) {
+		if err := r.allReduce(out[from:to], combination{ir.Add, d}); err != nil {
+			return err
+		}
+		from = to
 	}
 	return nil
 }

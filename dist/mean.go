@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -61,78 +60,20 @@ func (g *Group) MeanIn(d tensor.DType, ts ...tensor.Tensor) []tensor.Tensor {
 
 // mean returns the means of tensors: after, of the sums over the ranks of before.
 func (g *Group) mean(op string, ts []tensor.Tensor, before, after func(tensor.Tensor) tensor.Tensor) []tensor.Tensor {
-	if g.size == 1 || len(ts) == 0 {
+	if g.size == 1 {
 		return ts
 	}
-	types, sizes := make([]tensor.DType, len(ts)), make([]int, len(ts))
-	parts, nodes := make([]tensor.Tensor, len(ts)), make([]*graph.Node, len(ts))
+	sent, means := make([]tensor.Tensor, len(ts)), make([]tensor.Tensor, len(ts))
 	for i, t := range ts {
 		if !t.DType().IsFloat() {
 			misuse(op, "the mean of integers: Cast to a floating-point type first", t)
 		}
-		parts[i] = before(t)
-		types[i], sizes[i], nodes[i] = parts[i].DType(), parts[i].Len()*parts[i].DType().Size(), tensor.Internal.Node(graph.Token{}, parts[i])
+		sent[i] = before(t)
 	}
-	means, of := make([]tensor.Tensor, len(ts)), digestOf(nodes)
-	for k, bucket := range buckets(types, sizes) {
-		var list []*graph.Node
-		for _, i := range bucket {
-			list = append(list, nodes[i])
-		}
-		flat, from := g.sum(list, of, k == 0), 0
-		for _, i := range bucket {
-			n := parts[i].Len()
-			means[i] = after(flat.Slice(0, from, from+n).Reshape(ts[i].Shape()...)).Cast(ts[i].DType())
-			from += n
-		}
+	for i, sum := range (listed{g, driver.AllReduce, true}).of(sent) {
+		means[i] = after(sum.Reshape(ts[i].Shape()...)).Cast(ts[i].DType())
 	}
 	return means
-}
-
-// sum returns the sums of tensors of one type over the ranks, one after the other. The first of a mean counts as a
-// step.
-func (g *Group) sum(src []*graph.Node, of digest, first bool) tensor.Tensor {
-	d := src[0].DType
-	text, total := fmt.Sprint("Mean of ", d), 0
-	for _, n := range src {
-		text += fmt.Sprint(" ", n.Shape)
-		total += n.Len()
-	}
-	called := &call{text: text, graph: of}
-	steps := int64(0)
-	if first {
-		steps = 1
-	}
-	f := &graph.HostFunc{Op: "dist.Mean", Key: key{g, text, of}, Run: func(out graph.HostArray, in []graph.HostArray) error {
-		rest := out.Data
-		for _, a := range in {
-			rest = rest[copy(rest, a.Data):]
-		}
-		g.steps.Add(steps)
-		return g.run(called, func(r *ring) error {
-			from := 0
-			for _, to := range pieces(len(out.Data)) {
-				if err := r.allReduce(out.Data[from:to], combination{ir.Add, d}); err != nil {
-					return err
-				}
-				from = to
-			}
-			return nil
-		})
-	}}
-	f.Collective = &deviceCall{g: g, c: called, calls: func(out graph.DeviceArray, in []graph.DeviceArray) (calls []driver.CollectiveCall) {
-		g.steps.Add(steps)
-		at := 0
-		for _, a := range in {
-			if n := graph.Len(a.Shape); n > 0 {
-				to := driver.Arg{Buffer: out.Buffer, Offset: at}
-				calls = append(calls, driver.CollectiveCall{Op: driver.AllReduce, Combine: ir.Add, DType: d, Len: n, From: a.Arg, To: to})
-				at += n
-			}
-		}
-		return calls
-	}}
-	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, src...))
 }
 
 // Barrier returns when all ranks have called it.
