@@ -111,7 +111,7 @@ type Snapshotter interface {
 	Device
 	// Snapshot starts to copy pieces, one behind the other, after the work so far. Wait waits for the copy, not for
 	// later work; it is called as the methods of the Device. The bytes are valid until the next Snapshot,
-	// which makes wait return nil.
+	// which makes wait return nil. Wait is nil if the device cannot copy these pieces so, such as too many bytes.
 	Snapshot(pieces ...Piece) (wait func() ([]byte, error), err error)
 }
 

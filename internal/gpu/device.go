@@ -53,6 +53,7 @@ type device struct {
 	pipelines lru.Cache[string, *pipeline] // by source
 	groups    lru.Cache[groupKey, wgpu.Group]
 	staging   staging
+	snapshot  *reading // the last, nil once it was read
 	uniforms  uniforms
 	patcher   *program // writes a part of a word
 	lastID    uint32   // of buffers
@@ -256,6 +257,10 @@ func (d *device) Close() error {
 	d.groups.Trim(0, d.dev.FreeGroup)
 	d.freeTimes()
 	d.uniforms.free(d)
+	if d.snapshot != nil {
+		d.dev.FreeBuffer(d.snapshot.from)
+		d.snapshot = nil
+	}
 	d.staging.free(d)
 	d.FreeBuffers() // a handle that stays open keeps the native device alive
 	d.pipelines.Trim(0, d.freePipeline)

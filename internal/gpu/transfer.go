@@ -153,6 +153,63 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	return err
 }
 
+// maxSnapshot is the most bytes of a snapshot.
+const maxSnapshot = 1 << 20
+
+// Snapshot implements driver.Snapshotter. It copies whole words.
+func (d *device) Snapshot(pieces ...driver.Piece) (wait func() ([]byte, error), err error) {
+	if d.Closed != nil {
+		return nil, d.Closed
+	}
+	bytes, words := 0, true
+	for _, p := range pieces {
+		if err := d.CheckBuffer(p.Buffer, p.Offset, p.Bytes); err != nil {
+			return nil, err
+		}
+		bytes += p.Bytes
+		words = words && (p.Offset|p.Bytes)%4 == 0
+	}
+	if bytes > maxSnapshot || !words {
+		return nil, nil
+	}
+	if err := d.dropSnapshot(); err != nil {
+		return nil, err
+	}
+	r, err := d.newReading(make([]byte, bytes), 0)
+	if err != nil {
+		return nil, err
+	}
+	at := int64(0)
+	for _, p := range pieces {
+		d.commands = append(d.commands, wgpu.Command{Src: p.Buffer.(*buffer).handle, SrcOffset: int64(p.Offset), Dst: r.from, DstOffset: at, Size: int64(p.Bytes)})
+		at += int64(p.Bytes)
+	}
+	if err := r.begin(d); err != nil {
+		return nil, err
+	}
+	d.snapshot = r
+	return func() ([]byte, error) {
+		if d.snapshot != r {
+			return nil, nil
+		}
+		err := d.dropSnapshot()
+		if e := d.check(); err == nil {
+			err = e
+		}
+		if err == nil {
+			err = d.Failed // Sync returns it as well
+		}
+		return r.dst, err
+	}, nil
+}
+
+// dropSnapshot waits for the last snapshot, unless that was done.
+func (d *device) dropSnapshot() error {
+	r := d.snapshot
+	d.snapshot = nil
+	return r.finish(d)
+}
+
 // A reading is a part of a buffer on its way to the host.
 type reading struct {
 	dst   []byte
@@ -164,24 +221,36 @@ type reading struct {
 
 // read starts to copy a part of a buffer to the host.
 func (d *device) read(b *buffer, offset int, dst []byte) (*reading, error) {
-	r := &reading{dst: dst, skip: offset & 3}
-	r.size = int64(r.skip+len(dst)+3) &^ 3
+	r, err := d.newReading(dst, offset&3)
+	if err != nil {
+		return nil, err
+	}
+	d.commands = append(d.commands, wgpu.Command{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size})
+	return r, r.begin(d)
+}
+
+// newReading returns a reading of words, from a byte of the first one on.
+func (d *device) newReading(dst []byte, skip int) (r *reading, err error) {
+	r = &reading{dst: dst, skip: skip, size: int64(skip+len(dst)+3) &^ 3}
 	r.class = max(12, bits.Len64(uint64(r.size-1)))
-	var err error
 	if r.from, err = d.staging.take(d, r.class); err != nil {
 		return nil, d.returned(err)
 	}
-	d.commands = append(d.commands, wgpu.Command{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size})
-	if err = d.flush(); err == nil {
+	return r, nil
+}
+
+// begin submits the commands that copy to the host.
+func (r *reading) begin(d *device) error {
+	err := d.flush()
+	if err == nil {
 		if err = d.dev.Map(r.from, r.size); err != nil {
 			err = d.returned(err)
 		}
 	}
 	if err != nil {
 		d.dev.FreeBuffer(r.from)
-		return nil, err
 	}
-	return r, nil
+	return err
 }
 
 // finish waits until the bytes are there.
