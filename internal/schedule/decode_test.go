@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
@@ -127,6 +128,37 @@ func TestCacheSteps(t *testing.T) {
 					t.Fatalf("step %d: element %d is %v, want %v", step, i, results[1][i], results[0][i])
 				}
 			}
+		}
+	}
+}
+
+// A product of a vector by a matrix loads the first elements of the matrix before it waits for the kernel that makes the
+// vector.
+func TestStreamedAhead(t *testing.T) {
+	few := hopper
+	few.Units = 4 // so that some rows fill it
+	for _, deep := range []int{1056, 3072, 4100} {
+		const rows = 55
+		k := kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: deep, Role: ir.Reduced}}, []ir.Arg{in(ir.BFloat16), in(ir.BFloat16), out(f32, rows)},
+			load(f32, 0, by(0, 1)), load(f32, 1, by(deep, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, ir.Axes(1)), store(f32, 3, 2, by(1, 0)))
+		if err := ir.Verify(k); err != nil {
+			t.Fatal(err)
+		}
+		p := compile(t, k, few)
+		if err := simt.Verify(p); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkResults(p, k, few, 0); err != nil {
+			t.Error(err)
+		}
+		q := p.Passes[0]
+		for _, b := range q.Buffers {
+			if b.Ahead != (b.Arg == 1) {
+				t.Errorf("depth %d: whether buffer %d is loaded ahead is %v", deep, b.Arg, b.Ahead)
+			}
+		}
+		if q.Awaits() <= 0 {
+			t.Errorf("depth %d: the pass begins to wait at statement %d", deep, q.Awaits())
 		}
 	}
 }

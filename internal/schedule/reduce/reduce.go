@@ -173,13 +173,18 @@ func (r *reduction) streams() bool {
 
 // matrices is the number of loads that read another element at each point.
 func (r *reduction) matrices() (n int) {
-	every := ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
 	for i := range r.Nest.Body {
-		if in := &r.Nest.Body[i]; in.Op == ir.Load && in.Domain == every {
+		if r.isMatrix(i) {
 			n++
 		}
 	}
 	return n
+}
+
+// isMatrix reports whether an instruction loads another element at each point.
+func (r *reduction) isMatrix(i int) bool {
+	in := &r.Nest.Body[i]
+	return in.Op == ir.Load && in.Domain == ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
 }
 
 // isTall reports whether the reduction takes the form for tall rows: a workgroup for each compute unit has a sector

@@ -132,7 +132,7 @@ func (q *rowPass) wholeRow() {
 		case held != nil:
 			q.accumulate(held, rs)
 		default:
-			q.chunks(q.root, first, end, q.cols, rs)
+			q.chunks(q.root, q.beginStream(first, rs), end, q.cols, rs)
 		}
 		q.combine(q.root, rs)
 		q.define(rs)
@@ -147,6 +147,25 @@ func (q *rowPass) wholeRow() {
 			q.sweep(q.root, first, end, func(sc *build.Scope) { sc.StoreEach(list) })
 		}
 	}
+}
+
+// beginStream adds the first points of streamed rows to accumulators, and returns where the rest begins. It loads those of
+// matrices while the kernels before end.
+func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Expr {
+	step := q.along * q.lanes
+	if !q.Target.Matrices || !q.streams() || q.segments > 1 || q.separate || q.cols < step || slices.ContainsFunc(q.Nest.Body, func(in ir.Instr) bool { return in.UsesIndex() }) {
+		return first
+	}
+	in := q.root.Beside("_a")
+	q.enterLanes(in, first, nil)
+	for i := range q.Nest.Body {
+		if q.isMatrix(i) {
+			in.Value(i)
+		}
+	}
+	q.p.AwaitOthers()
+	q.accumulate(in, rs)
+	return build.Number(first.Type, step)
 }
 
 // loadEach loads all operands of a thread's points, where threads are few and no others run while these wait: a load
