@@ -256,7 +256,7 @@ func (s *deviceSpeculation) next(left int) (choices []Choice, err error) {
 	return choices, nil
 }
 
-// proposals is the number of them after a text. Each is a recording, so near the last position there are none.
+// proposals is the number of them after a text. Each is a recording, so near the last position it is 0.
 func (s *deviceSpeculation) proposals(length int) int {
 	if length+s.most > s.positions {
 		return 0

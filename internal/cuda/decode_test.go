@@ -213,8 +213,8 @@ func TestDecodeUpdates(t *testing.T) {
 	}
 }
 
-// Tokens and positions of a round of speculation, and the reports on its positions, are at other places than those of the round
-// before, which may still run: few kernels of a layer use them.
+// Tokens and positions of a round of speculation, and the reports on its positions, move from round to round, as the
+// round before may still run: few kernels of a layer use them.
 func TestRoundUpdates(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const name, warm, tokens = "GraphExecKernelNodeSetParams_v2", 25, 40
@@ -246,7 +246,7 @@ func TestRoundUpdates(t *testing.T) {
 	}
 }
 
-// Texts whose tokens are read while the next step runs are those of the host, up to logits that are no numbers.
+// Texts whose tokens are read while the next step runs equal texts of the host, up to logits that are no numbers.
 func TestReadAhead(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	f := newFake(t, 1<<30)

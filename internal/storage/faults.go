@@ -146,7 +146,7 @@ func (o origin) fault() *fault {
 func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 
 // attribute ends the execution: the results that depend on a reported bad index, or on a
-// leaf that has failed, fail. The reports are those of the stream from the first on.
+// leaf that has failed, fail. Reports has the reports of the stream from the first on.
 func (x *Execution) attribute(reports []byte, first int) {
 	sites := x.sites.List
 	for _, l := range x.leaves {

@@ -149,8 +149,8 @@ func (q *rowPass) wholeRow() {
 	}
 }
 
-// beginStream adds the first points of streamed rows to accumulators, and returns where the rest begins. It loads those of
-// matrices while the kernels before end.
+// beginStream adds the first points of streamed rows to accumulators, and returns where the rest begins. It loads
+// elements of matrices while the kernels before end.
 func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Expr {
 	step := q.along * q.lanes
 	if !q.Target.Matrices || !q.streams() || q.segments > 1 || q.separate || q.cols < step || slices.ContainsFunc(q.Nest.Body, func(in ir.Instr) bool { return in.UsesIndex() }) {
