@@ -192,7 +192,7 @@ func fileSize(s *pyvalue.Run, a *pyvalue.Args) any {
 	limit := base
 	for i := range letters {
 		if limit *= base; size < limit || i == len(letters)-1 {
-			return strconv.FormatFloat(base*size/limit, 'f', 1, 64) + " " + letters[i:i+1] + unit
+			return s.Percent("", "%.1f", &pyvalue.Tuple{Items: []any{base * size / limit}}).(string) + " " + letters[i:i+1] + unit
 		}
 	}
 	return nil
@@ -279,7 +279,7 @@ var (
 
 // parseFloat is Python's float of a string.
 func parseFloat(text string) (float64, bool) {
-	text = strings.TrimFunc(text, pyvalue.IsSpace)
+	text = pyvalue.ASCIIDigits(strings.TrimFunc(text, pyvalue.IsSpace))
 	if !floatText.MatchString(text) {
 		return 0, false
 	}
@@ -317,7 +317,7 @@ func floatFilter(s *pyvalue.Run, a *pyvalue.Args) any {
 
 // parseInt is Python's int of a string with a base, or nil if the string is not a number.
 func parseInt(s *pyvalue.Run, text string, base int64) any {
-	text = strings.TrimFunc(text, pyvalue.IsSpace)
+	text = pyvalue.ASCIIDigits(strings.TrimFunc(text, pyvalue.IsSpace))
 	sign := pyvalue.SignAt(text)
 	digits := text[len(sign):]
 	prefix := map[string]int64{"0b": 2, "0o": 8, "0x": 16}[pyvalue.Lower(digits[:min(2, len(digits))])]

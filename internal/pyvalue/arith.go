@@ -140,7 +140,7 @@ func (s *Run) OperateInt(op string, a, b int64) any {
 			if a == 0 {
 				s.Zero()
 			}
-			return pow(float64(a), float64(b))
+			return s.pow(float64(a), float64(b))
 		}
 		return s.Power(a, b)
 	}
@@ -205,21 +205,34 @@ func (s *Run) Power(a, b int64) int64 {
 	return result
 }
 
-// pow rounds powers with small integer exponents to the nearest float, as C does.
-func pow(a, b float64) float64 {
-	n := math.Abs(b)
-	if n != math.Trunc(n) || n > 1024 || a == 0 || math.IsInf(a, 0) || math.IsNaN(a) {
-		return math.Pow(a, b)
+// pow rounds a power to the nearest float, as C does but math.Pow does not. The bits of the exponent's
+// whole part multiply repeated squares, those of its fraction repeated square roots.
+func (s *Run) pow(a, b float64) float64 {
+	const bits = 256
+	whole, fraction := math.Modf(math.Abs(b))
+	if rough := math.Pow(a, b); a == 0 || math.IsInf(a, 0) || math.IsNaN(rough) || !(whole <= 1<<62) {
+		return rough
 	}
-	x, power := big.NewFloat(a).SetPrec(2000), big.NewFloat(1).SetPrec(2000)
-	for i := int(n); i > 0; i >>= 1 {
+	x, root, power := big.NewFloat(a).SetPrec(bits), big.NewFloat(a).SetPrec(bits), big.NewFloat(1).SetPrec(bits)
+	for i := uint64(whole); i > 0; i >>= 1 {
 		if i&1 == 1 {
 			power.Mul(power, x)
 		}
 		x.Mul(x, x)
 	}
+	for range bits {
+		if fraction == 0 {
+			break
+		}
+		s.Step(5)
+		root.Sqrt(root)
+		if fraction *= 2; fraction >= 1 {
+			power.Mul(power, root)
+			fraction--
+		}
+	}
 	if b < 0 {
-		power.Quo(big.NewFloat(1).SetPrec(2000), power)
+		power.Quo(big.NewFloat(1).SetPrec(bits), power)
 	}
 	f, _ := power.Float64()
 	return f
@@ -234,7 +247,7 @@ func (s *Run) operateFloat(op string, a, b float64) any {
 	case "*":
 		return a * b
 	case "**":
-		f := pow(a, b)
+		f := s.pow(a, b)
 		switch {
 		case a == 0 && b < 0:
 			s.Zero()

@@ -145,8 +145,14 @@ func (s *Run) Attribute(of any, name string) any {
 		table = s.tables.cycler
 	case float64:
 		table = s.tables.float
+		if name == "real" || name == "imag" {
+			return numberAttributes[name](of)
+		}
 	case int64, bool:
 		table = s.tables.integer
+		if get := numberAttributes[name]; get != nil {
+			return get(of)
+		}
 	}
 	b, ok := table[name]
 	switch {

@@ -16,6 +16,20 @@ func isLineEnd(r rune) bool {
 
 func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
 
+// ASCIIDigits returns text with the decimal digits of all scripts as those of ASCII, as Python's int and float read them.
+func ASCIIDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !isDecimal(r) {
+			return r
+		}
+		first := r // the digits of a script follow each other, and so may scripts
+		for isDecimal(first - 1) {
+			first--
+		}
+		return '0' + (r-first)%10
+	}, text)
+}
+
 // IsDigit is Python's str.isdigit of a character: also digits above, below and in circles.
 func IsDigit(r rune) bool {
 	return isDecimal(r) || strings.ContainsRune("²³¹", r) || r == 0x2070 || r >= 0x2074 && r <= 0x2079 || r >= 0x2080 && r <= 0x2089 ||

@@ -124,13 +124,14 @@ func (f *formatter) value(name string) any {
 	}
 	first, rest := name[:end], name[end:]
 	i, err := strconv.Atoi(first)
+	whole := rest == "" // Python's Formatter counts only fields without attributes and items
 	if first == "" {
-		if f.auto < 0 {
+		if f.auto < 0 && whole {
 			f.Fail("ValueError", "cannot number fields automatically after numbered ones")
 		}
 		i, err = f.auto, nil
 		f.auto++
-	} else if err == nil {
+	} else if err == nil && whole {
 		if f.auto > 0 {
 			f.Fail("ValueError", "cannot number fields after automatic ones")
 		}
@@ -251,6 +252,12 @@ func (s *Run) formatValue(v any, how string) string {
 	case isInt && strings.IndexByte("\x00bcdnoxX", f.verb) >= 0:
 		if f.precision >= 0 {
 			s.Fail("ValueError", "the format of an integer has no precision")
+		}
+		if f.group != "" && strings.IndexByte("cn", f.verb) >= 0 || f.group == "," && strings.IndexByte("boxX", f.verb) >= 0 {
+			s.Fail("ValueError", "the separator %q does not go with %q", f.group, string(f.verb))
+		}
+		if f.verb == 'c' && (f.sign != 0 || f.alternate) {
+			s.Fail("ValueError", "a character has neither sign nor prefix")
 		}
 		if f.align == 0 {
 			f.align = '>'

@@ -44,6 +44,23 @@ var (
 			return n
 		}),
 	}
+	// numberAttributes are the attributes of numbers that are no methods.
+	numberAttributes = map[string]func(v any) any{
+		"real": func(v any) any {
+			if i, ok := Integer(v); ok {
+				return i
+			}
+			return v
+		},
+		"imag": func(v any) any {
+			if _, ok := Integer(v); ok {
+				return int64(0)
+			}
+			return 0.0
+		},
+		"numerator":   func(v any) any { i, _ := Integer(v); return i },
+		"denominator": func(any) any { return int64(1) },
+	}
 	floatMethods = map[string]*Builtin{
 		"is_integer": Def("/", func(_ *Run, a *Args) any {
 			f := a.Self.(float64)
