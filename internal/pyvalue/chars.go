@@ -44,13 +44,17 @@ func isAlnum(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }
 
 func IsWord(r rune) bool { return r == '_' || isAlnum(r) }
 
-func isCased(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) }
+// isUpper and isLower also hold of marks and numbers that have a case, as Ⅷ and ª.
+func isUpper(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
+func isLower(r rune) bool { return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r) }
+
+func isCased(r rune) bool { return isUpper(r) || isLower(r) || unicode.IsTitle(r) }
 
 // Characters whose upper case is several, and how they start a word.
 var (
-	upperCase = map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "Ϊ́", 'ΰ': "Ϋ́", 'և': "ԵՒ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
+	upperCase = map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "\u0399\u0308\u0301", 'ΰ': "\u03a5\u0308\u0301", 'և': "ԵՒ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
 		'ﬀ': "FF", 'ﬁ': "FI", 'ﬂ': "FL", 'ﬃ': "FFI", 'ﬄ': "FFL", 'ﬅ': "ST", 'ﬆ': "ST"}
-	titleCase = map[rune]string{'ß': "Ss", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "Ϊ́", 'ΰ': "Ϋ́", 'և': "Եւ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
+	titleCase = map[rune]string{'ß': "Ss", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "\u0399\u0308\u0301", 'ΰ': "\u03a5\u0308\u0301", 'և': "Եւ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
 		'ﬀ': "Ff", 'ﬁ': "Fi", 'ﬂ': "Fl", 'ﬃ': "Ffi", 'ﬄ': "Ffl", 'ﬅ': "St", 'ﬆ': "St"}
 )
 
@@ -79,18 +83,22 @@ func Lower(text string) string {
 		case 'İ':
 			b.WriteString("i̇")
 		case 'Σ':
-			before, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text[:i], isCaseIgnorable))
-			after, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text[i+2:], isCaseIgnorable))
-			if isCased(before) && !isCased(after) {
-				b.WriteRune('ς')
-			} else {
-				b.WriteRune('σ')
-			}
+			b.WriteRune(lowerSigma(text, i))
 		default:
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
 	return b.String()
+}
+
+// lowerSigma returns the lower case of the Σ at a byte of text.
+func lowerSigma(text string, at int) rune {
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text[:at], isCaseIgnorable))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text[at+len("Σ"):], isCaseIgnorable))
+	if isCased(before) && !isCased(after) {
+		return 'ς'
+	}
+	return 'σ'
 }
 
 func isCaseIgnorable(r rune) bool {
@@ -134,11 +142,13 @@ func title(text string) string {
 
 func swapCase(text string) string {
 	var b strings.Builder
-	for _, r := range text {
+	for i, r := range text {
 		switch {
-		case unicode.IsUpper(r):
+		case r == 'Σ':
+			b.WriteRune(lowerSigma(text, i))
+		case isUpper(r):
 			b.WriteString(Lower(string(r)))
-		case unicode.IsLower(r):
+		case isLower(r):
 			b.WriteString(Upper(string(r)))
 		default:
 			b.WriteRune(r)
@@ -151,11 +161,11 @@ func swapCase(text string) string {
 func isTitle(text string) bool {
 	inWord, found := false, false
 	for _, r := range text {
-		up := unicode.IsUpper(r) || unicode.IsTitle(r)
-		if up && inWord || unicode.IsLower(r) && !inWord {
+		up := isUpper(r) || unicode.IsTitle(r)
+		if up && inWord || isLower(r) && !inWord {
 			return false
 		}
-		inWord = up || unicode.IsLower(r)
+		inWord = up || isLower(r)
 		found = found || inWord
 	}
 	return found

@@ -182,8 +182,9 @@ func (f *formatter) value(name string) any {
 func (s *Run) parseSpec(text string) spec {
 	f := spec{fill: " ", precision: -1}
 	r, size := utf8.DecodeRuneInString(text)
+	filled := len(text) > size && strings.IndexByte("<>^=", text[size]) >= 0 && size > 0
 	switch {
-	case len(text) > size && strings.IndexByte("<>^=", text[size]) >= 0 && size > 0:
+	case filled:
 		f.fill, f.align = string(r), text[size]
 		text = text[size+1:]
 	case text != "" && strings.IndexByte("<>^=", text[0]) >= 0:
@@ -196,9 +197,11 @@ func (s *Run) parseSpec(text string) spec {
 		s.Fail("ValueError", "the format option z is not supported")
 	}
 	text, f.alternate = strings.CutPrefix(text, "#")
-	if f.fill == " " && f.align == 0 && strings.HasPrefix(text, "0") {
-		f.zero, f.fill, f.align = true, "0", '='
-		text = text[1:]
+	if !filled && strings.HasPrefix(text, "0") {
+		f.fill, text = "0", text[1:]
+		if f.align == 0 {
+			f.zero, f.align = true, '='
+		}
 	}
 	number := func() int64 {
 		n := Digits(text, Decimal)
