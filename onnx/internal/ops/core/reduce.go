@@ -116,6 +116,9 @@ func softmaxOf(f func(T, int) T) op.Func {
 // hardmax is 1 at the first maximum and 0 elsewhere.
 func hardmax(x T, axis int) T {
 	n := x.Dim(axis)
+	if n == 0 {
+		return x
+	}
 	return moveTo(x.ArgMax(axis).OneHot(n), x.Rank()-1, axis).Cast(x.DType())
 }
 

@@ -282,7 +282,10 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 	if r.to == r.from && r.scale == 1 && r.start == 0 && (r.end == 1 || r.end == 0) {
 		return x
 	}
-	if r.from == 0 || r.to < 0 || !(r.scale > 0) {
+	switch {
+	case r.to == 0 && r.scale > 0:
+		return x.Slice(axis, 0, 0)
+	case r.from == 0 || r.to < 0 || !(r.scale > 0):
 		c.Fail("axis %d of length %d by %g", axis, r.from, r.scale)
 	}
 	most := 0
