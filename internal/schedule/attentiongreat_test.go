@@ -3,9 +3,11 @@ package schedule
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -53,14 +55,18 @@ type heads struct{ Q, K, V tensor.Tensor }
 
 // gradientsOf returns the gradients of the sum of f's result times weights, on Hopper in halves or on the CPU.
 func gradientsOf(t *testing.T, onHopper bool, x heads, weights tensor.Tensor, f func(heads, *tensor.Device) tensor.Tensor) heads {
-	d := tensor.CPU()
-	to := func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x).Cast(tensor.Float32) }
-	if onHopper {
-		target := hopper
-		target.Wide = true
-		d = tensor.NewDevice(attender(t, target, func(*ir.Kernel) {}))
-		to = func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x) }
+	if !onHopper {
+		d := tensor.CPU()
+		return gradientsBy(t, func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x).Cast(tensor.Float32) }, d, x, weights, f)
 	}
+	target := hopper
+	target.Wide = true
+	d := tensor.NewDevice(attender(t, target, func(*ir.Kernel) {}))
+	return gradientsBy(t, func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x) }, d, x, weights, f)
+}
+
+// gradientsBy returns them on a device, of what a function makes of its arguments there.
+func gradientsBy(t *testing.T, to func(tensor.Tensor) tensor.Tensor, d *tensor.Device, x heads, weights tensor.Tensor, f func(heads, *tensor.Device) tensor.Tensor) heads {
 	w := to(weights)
 	g := grad.Of(func(x heads) tensor.Tensor { return f(x, d).Mul(w).Cast(tensor.Float32).Sum() })(heads{to(x.Q), to(x.K), to(x.V)})
 	if err := tensor.Eval(g); err != nil {
@@ -108,6 +114,41 @@ func TestGradientsOfMaskedRows(t *testing.T) {
 	for i, g := range floatsOf(t, got.Q) {
 		if g != g || i/width%m%7 == 3 && g != 0 || math.Abs(float64(g-list[i])) > 0.05 {
 			t.Fatalf("element %d of Q's: %v, want %v", i, g, list[i])
+		}
+	}
+}
+
+// Where a compute unit has one workgroup, its groups of threads multiply in turns: more blocks of columns than there are
+// buffers, or fewer; with rows in registers, where these suffice.
+func TestGradientsInTurns(t *testing.T) {
+	for _, c := range []struct{ queries, keys, width, turns, held int }{
+		{600, 130, 64, 1, 1}, {70, 130, 64, 1, 1}, {70, 600, 128, 2, 1}, {600, 130, 128, 2, 1},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		x := heads{normal(rng, 1, 1, c.queries, c.width), normal(rng, 1, 1, c.keys, c.width), normal(rng, 1, 1, c.keys, c.width)}
+		weights := normal(rng, 1, 1, c.queries, c.width)
+		attend := func(x heads, _ *tensor.Device) tensor.Tensor { return tensor.Attention(x.Q, x.K, x.V, nil) }
+		target, turns, held := hopper, 0, 0
+		target.Wide, target.Units = true, 1 // columns in one part
+		d := tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+			if k.Template != ir.Attention {
+				return
+			}
+			if text := ptx.Print(compile(t, k, target).Passes[0], 90); strings.Contains(text, "bar.arrive") {
+				turns++
+				held += min(1, strings.Count(text, "ldmatrix"))
+			}
+		}))
+		g := gradientsBy(t, func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x) }, d, x, weights, attend)
+		if turns != c.turns || held != c.held {
+			t.Errorf("%+v: %d kernels in turns, %d of them with rows in registers", c, turns, held)
+		}
+		w := gradientsOf(t, false, x, weights, attend)
+		got, want := floatsOf(t, g.Q, g.K, g.V), floatsOf(t, w.Q, w.K, w.V)
+		for i := range got {
+			if e := math.Abs(float64(got[i] - want[i])); !(e < 0.03) {
+				t.Fatalf("%+v: element %d: %v, want %v", c, i, got[i], want[i])
+			}
 		}
 	}
 }

@@ -138,7 +138,7 @@ func Compile(c *build.Builder) {
 func (a *attention) units() []unit {
 	list := []unit{&few{attention: a}}
 	if build.HasMatrices {
-		list = append(list, &groups{attention: a, words: map[*tiles.Pass][][]*shader.Var{}}, &warps{a})
+		list = append(list, &groups{attention: a, held: map[*tiles.Pass][]*shader.Var{}, words: map[*tiles.Pass][][]*shader.Var{}}, &warps{a})
 	}
 	return append(list, &threads{attention: a})
 }

@@ -14,11 +14,14 @@ import (
 type groups struct {
 	*attention
 	resident int                             // workgroups of a compute unit
+	turns    bool                            // groups of 128 threads multiply in turns
+	holds    bool                            // rows of scores are in registers
 	values   []columnValue                   // that are copied with tiles
 	buffers  int                             // of tiles
 	buffer   *shader.Var                     // the number of the one whose tiles were multiplied last
 	now      *shader.Expr                    // the buffer of the block at hand
 	lefts    [][][]build.Value               // of outputs, by square of columns and row; nil: not yet computed
+	held     map[*tiles.Pass][]*shader.Var   // rows of scores, by step of the depth
 	words    map[*tiles.Pass][][]*shader.Var // operands with these for outputs of the next block, by square of columns
 }
 
@@ -52,11 +55,17 @@ func (a *groups) choose() bool {
 			break
 		}
 	}
-	if a.findColumns(); !a.Target.Fits(a.threads, a.bytes()) {
-		a.buffers, a.ahead = 2, 0
-	}
-	if !a.Target.Fits(a.threads, a.bytes()) {
-		return false
+	for a.findColumns(); !a.Target.Fits(a.threads, a.bytes()); {
+		switch {
+		case a.turns && a.ahead > 0:
+			a.buffers, a.ahead = 4, 0
+		case a.turns:
+			a.turns, a.holds, a.buffers, a.ahead = false, false, 3, a.width
+		case a.ahead > 0:
+			a.buffers, a.ahead = 2, 0
+		default:
+			return false
+		}
 	}
 	a.makePositive()
 	for _, q := range a.outputs {
@@ -95,23 +104,6 @@ func (a *groups) bytes() int {
 	return 4 * words
 }
 
-// divide chooses between two workgroups for a compute unit, if these have enough registers, and scores that are multiplied
-// beside the products of the block before, if that does not take the registers of a second workgroup.
-func (a *groups) divide() {
-	const most = 128 - 32 // of two workgroups, less addresses and values of rows
-	scores, left, outputs := 8*a.wide*len(a.scores), 4*a.wide*len(a.outputs), 0
-	for _, q := range a.outputs {
-		outputs += 8 * ir.CeilDiv(q.Cols.N, 16)
-	}
-	a.resident, a.buffers, a.ahead = 2, 2, 0
-	if scores+outputs > most {
-		a.resident = 1
-	}
-	if len(a.outputs) > 0 && (a.resident == 1 || scores+left+outputs <= most) {
-		a.buffers, a.ahead = 3, a.width
-	}
-}
-
 // rowOrder returns the row of scores at position x. A thread has rows g and g+8 of an instruction's
 // 16, which lie at the neighbouring positions 2g and 2g+1.
 func rowOrder(x *shader.Expr) *shader.Expr {
@@ -148,7 +140,7 @@ func (a *groups) declare(q *tiles.Pass, isScore bool) {
 // loadRows leaves loads to begin.
 func (a *groups) loadRows(q *tiles.Pass) { a.negate(q) }
 
-// begin copies tiles. With scores ahead, it computes the left factors of outputs for the first block.
+// begin copies tiles, and computes what multiplies them at once.
 func (a *groups) begin(load, from, end *shader.Expr) {
 	root := a.p.Root
 	for i, q := range a.scores {
@@ -159,9 +151,29 @@ func (a *groups) begin(load, from, end *shader.Expr) {
 	for _, q := range a.scores { // while the block is copied
 		a.attention.loadRows(q)
 	}
-	if a.ahead == 0 {
+	if a.ahead == 0 && !a.turns {
 		return
 	}
+	second := root.Let("second", a.following(load, end))
+	a.copyBlock(root, second, build.U32(1))
+	if a.turns && a.ahead > 0 {
+		a.copyBlock(root, root.Let("third", a.following(second, end)), build.U32(2))
+	}
+	root.Do(&shader.CopyWait{Pending: 1}, &shader.Fence{}, &shader.Barrier{})
+	if a.holds {
+		a.hold()
+	}
+	if a.ahead > 0 {
+		a.startWords(load, from, end)
+	}
+	if a.turns {
+		root.Do(&shader.PassTurn{Before: true})
+	}
+}
+
+// startWords computes the left factors of outputs for the first block.
+func (a *groups) startWords(load, from, end *shader.Expr) {
+	root := a.p.Root
 	for n, q := range a.outputs {
 		var list [][]*shader.Var
 		for h := range a.wide {
@@ -172,8 +184,6 @@ func (a *groups) begin(load, from, end *shader.Expr) {
 		}
 		a.words[q] = list
 	}
-	a.copyBlock(root, root.Let("second", a.following(load, end)), build.U32(1))
-	root.Do(&shader.CopyWait{Pending: 1}, &shader.Fence{}, &shader.Barrier{})
 	root.Do(&shader.MultiplyGroup{Products: a.multiplyScores(root, build.U32(0))})
 	block := root.Inner()
 	a.columns = load
@@ -187,6 +197,9 @@ func (a *groups) begin(load, from, end *shader.Expr) {
 // end adds the last block to the outputs.
 func (a *groups) end() {
 	root := a.p.Root
+	if a.turns {
+		root.Do(&shader.TakeTurn{After: true})
+	}
 	if a.ahead > 0 {
 		root.Do(&shader.MultiplyGroup{Products: a.multiplyOutputs(root, a.buffer.Ref())})
 	}
@@ -210,15 +223,16 @@ func (a *groups) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*
 // With scores ahead the products of the block before begin too, and go on while the left factors of outputs are computed
 // (FlashAttention-3: Shah and others, 2024): then there are three buffers.
 func (a *groups) load(loop *build.Scope, first, end *shader.Expr) {
-	next := func(name string, x *shader.Expr) *shader.Expr {
-		return loop.Let(name, x.Eq(a.buffers-1).If(build.U32(0), x.Add(1)))
+	if a.turns {
+		a.loadInTurn(loop, end)
+		return
 	}
 	now := loop.Let("now", a.buffer.Ref())
 	before := now
 	if a.ahead > 0 {
-		now = next("ahead", now)
+		now = a.next(loop, "ahead", now)
 	}
-	then := next("then", now)
+	then := a.next(loop, "then", now)
 	loop.Do(&shader.CopyWait{}, &shader.Fence{}, &shader.Barrier{})
 	a.copyBlock(loop, loop.Let("copied", a.following(a.columns, end)), then)
 	scores := &shader.MultiplyGroup{Products: a.multiplyScores(loop, now)}
@@ -278,11 +292,18 @@ func (a *groups) multiplyScores(sc *build.Scope, buffer *shader.Expr) (list []sh
 		rows := sc.Let(build.Tag("left", i), shader.ThreadID.Div(shader.Warpgroup).Mul(64*8))
 		cols := sc.Let(build.Tag("right", i), buffer.Mul(q.N.Size(q.Tile)))
 		for k := 0; k < q.Depth; k += 16 {
-			list = append(list, shader.MultiplyShared{
+			m := shader.MultiplyShared{
 				Elem: q.Tile.Unit.Elem, Acc: q.Acc[0], Init: k == 0,
-				A: shader.SharedMatrix{Shared: q.M.Shared, First: rows.Plus(k / 64 * 8 * q.M.Block), Depth: k % 64},
 				B: shader.SharedMatrix{Shared: q.N.Shared, First: cols.Plus(k / 64 * 8 * q.N.Block), Depth: k % 64},
-			})
+			}
+			if a.holds {
+				for i := range 4 {
+					m.Left = append(m.Left, a.held[q][k/16].Ref().At(i))
+				}
+			} else {
+				m.A = shader.SharedMatrix{Shared: q.M.Shared, First: rows.Plus(k / 64 * 8 * q.M.Block), Depth: k % 64}
+			}
+			list = append(list, m)
 		}
 	}
 	return list
