@@ -167,7 +167,7 @@ func (p *panelProduct) strip(i int) {
 		for r := 0; r < rows; r += p.Rows {
 			m := min(p.Rows, rows-r)
 			p.Tile(unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j]), unsafe.Pointer(&left[r*p.depth]), unsafe.Pointer(&p.packed[j*p.depth]),
-				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1)
+				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1, 0, 0)
 		}
 	}
 }

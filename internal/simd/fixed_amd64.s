@@ -8268,9 +8268,9 @@ DATA c4_46fffe00<>+24(SB)/4, $0x46fffe00
 DATA c4_46fffe00<>+28(SB)/4, $0x46fffe00
 GLOBL c4_46fffe00<>(SB), RODATA|NOPTR, $32
 
-// func productRunsVNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
+// func productRunsVNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2
-TEXT ·productRunsVNNI(SB), NOSPLIT, $0-88
+TEXT ·productRunsVNNI(SB), NOSPLIT, $0-104
 	MOVQ   c+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX

@@ -26,23 +26,24 @@ func (p *Product) Depth(k int) int {
 
 // A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
 // [0, n), over p in [0, k). It adds the sum to c unless add is 0. m and n are at least 1.
-// The strides of both factors may have any sign.
-type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
+// The strides of both factors may have any sign. For each p it may read the memory at ahead, which it moves by step
+// bytes, into the second-level cache: the panel that is used next, or any address.
+type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
 
 // An IndexedTile is a ProductTile whose columns of a are at any positions, as in windows:
 // c[i·ldc+j] = Σ a[i·lda+at[p]]·b[p·ldb+j]. There are k ints at at. It sums in the same order.
-type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
+type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
 
 // plainProduct has long rows, which the compiler's code is best at.
 func plainProduct[T number]() Product {
 	return Product{128, 512, 1, product[T], indexedProduct[T], nil}
 }
 
-func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int) {
+func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, _, _ int) {
 	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return p * sa })
 }
 
-func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int) {
+func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, _, _ int) {
 	columns := vec[int](at, k)
 	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return columns[p] })
 }

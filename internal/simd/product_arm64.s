@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
-TEXT ·productF32NEON(SB), NOSPLIT, $0-88
+// func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
+TEXT ·productF32NEON(SB), NOSPLIT, $0-104
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -17,6 +17,8 @@ TEXT ·productF32NEON(SB), NOSPLIT, $0-88
 	MOVD    sa+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
+	MOVD    ahead+88(FP), R11
+	MOVD    step+96(FP), R12
 	LSL     $2, R6, R6
 	LSL     $2, R7, R7
 	LSL     $2, R9, R9
@@ -1259,8 +1261,8 @@ store52:
 	ADD     R23, R22
 	RET     
 
-// func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
-TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-88
+// func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
+TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-104
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -1272,6 +1274,8 @@ TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-88
 	MOVD    at+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
+	MOVD    ahead+88(FP), R11
+	MOVD    step+96(FP), R12
 	LSL     $2, R6, R6
 	LSL     $2, R7, R7
 	LSL     $2, R9, R9
@@ -2525,8 +2529,8 @@ store104:
 	ADD     R23, R22
 	RET     
 
-// func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
-TEXT ·productF64NEON(SB), NOSPLIT, $0-88
+// func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
+TEXT ·productF64NEON(SB), NOSPLIT, $0-104
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -2538,6 +2542,8 @@ TEXT ·productF64NEON(SB), NOSPLIT, $0-88
 	MOVD    sa+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
+	MOVD    ahead+88(FP), R11
+	MOVD    step+96(FP), R12
 	LSL     $3, R6, R6
 	LSL     $3, R7, R7
 	LSL     $3, R9, R9
@@ -3576,8 +3582,8 @@ store156:
 	ADD     R23, R0
 	RET     
 
-// func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
-TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-88
+// func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
+TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-104
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -3589,6 +3595,8 @@ TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-88
 	MOVD    at+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
+	MOVD    ahead+88(FP), R11
+	MOVD    step+96(FP), R12
 	LSL     $3, R6, R6
 	LSL     $3, R7, R7
 	LSL     $3, R9, R9

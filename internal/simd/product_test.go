@@ -50,7 +50,7 @@ func TestPairProduct(t *testing.T) {
 						x[i] = ir.ToBF16(float32(rand.IntN(9) - 4))
 					}
 				}
-				p.Tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, n, k, 1, n, 0)
+				p.Tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, n, k, 1, n, 0, 0, 0)
 				for i := range m {
 					for j := range n {
 						var want float32
@@ -132,7 +132,7 @@ func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 			}
 		}
 	}
-	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(&a[firstA]), unsafe.Pointer(&b[firstB]), m, n, k, ldc, lda, sa, ldb, add)
+	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(&a[firstA]), unsafe.Pointer(&b[firstB]), m, n, k, ldc, lda, sa, ldb, add, rand.Int(), 1+rand.IntN(128))
 	if !slices.Equal(c, want) {
 		t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, %d:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, sa, ldb, c, want)
 	}
@@ -174,8 +174,8 @@ func testIndexedProduct[T number](t *testing.T, d ir.DType) {
 				}
 				want := slices.Clone(c)
 				start := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
-				p.Tile(start(want), start(column), start(b), m, n, k, ldc, k, 1, ldb, add)
-				p.Indexed(start(c), start(a), start(b), m, n, k, ldc, lda, unsafe.Pointer(unsafe.SliceData(at)), ldb, add)
+				p.Tile(start(want), start(column), start(b), m, n, k, ldc, k, 1, ldb, add, 0, 0)
+				p.Indexed(start(c), start(a), start(b), m, n, k, ldc, lda, unsafe.Pointer(unsafe.SliceData(at)), ldb, add, rand.Int(), 1+rand.IntN(128))
 				if !slices.Equal(c, want) {
 					t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, columns %v:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, ldb, at, c, want)
 				}
@@ -198,7 +198,7 @@ func TestProductOfSpecialValues(t *testing.T) {
 	row, col := m/2, n-1
 	a[row*k+3] = float32(math.NaN())
 	b[4*n+col] = float32(math.Inf(1))
-	p.Tile(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), m, n, k, n, k, 1, n, 0)
+	p.Tile(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), m, n, k, n, k, 1, n, 0, 0, 0)
 	for i := range m {
 		for j := range n {
 			x := float64(c[i*n+j])

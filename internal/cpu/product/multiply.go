@@ -103,7 +103,7 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	default:
 		return
 	}
-	m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
+	m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product)).inside(m.depth)
 }
 
 // loadLeft loads the panel of the left factor for strip i and block k. The products of this
@@ -116,7 +116,7 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	}
 	m.leftPanel = t.left.read(t.ofLeft, t.worker, m.rows, t.depth.Size(t.ofLeft))
 	switch {
-	case m.cols <= t.product.Cols && m.runs == nil && m.left.column == 1 && m.left.row == m.depth: // read once, in order
+	case m.runs == nil && m.left.column == 1 && m.left.row == m.depth: // read in order
 		m.prefetchLeft = prefetch{}
 		return
 	case i+1 < t.endStrip:
@@ -203,17 +203,20 @@ func (x *multiplication) runOf(p *simd.Product, size, first int, left unsafe.Poi
 	for i := 0; i < rows; i += height {
 		for j := 0; j < x.cols; j += p.Cols {
 			x.prefetchLeft.advance()
-			x.prefetchRight.advance()
 			x.prefetchResult.advance()
+			ahead, step := x.prefetchRight.next()
 			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
 			if b != nil { // the depth is not 0
 				b = unsafe.Add(b, j*x.right.column*size)
 			}
+			if step == 0 {
+				ahead = uintptr(b) // its page is known
+			}
 			m, n := min(height, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {
-				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add)
+				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add, int(ahead), step)
 			} else {
-				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add)
+				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add, int(ahead), step)
 			}
 		}
 		x.finish.upTo(first + min(i+height, rows))
@@ -225,8 +228,9 @@ func (x *multiplication) runOf(p *simd.Product, size, first int, left unsafe.Poi
 type prefetch struct {
 	p                   uintptr // of the next row; it keeps no memory alive
 	bytes, stride, rows int     // of a group
-	far, groups         int
-	steps, credit, done int // each call of advance adds all rows to credit, and a row costs steps
+	far, groups, group  int     // the group that is read now
+	steps, credit, done int     // each call of advance adds all rows to credit, and a row costs steps; done are of this group
+	piece, line         int     // if a product's routine reads: bytes of a group in a step, and from one line to the next
 }
 
 // pieceBytes is the length of contiguous memory that one call reads: a call for each row of a tile would take longer
@@ -243,16 +247,58 @@ func (x prefetch) joined() prefetch {
 	return x
 }
 
+// inside returns x for the routine of products of some depth, which then reads a line for each position of the depth
+// while it multiplies: many reads at once would wait for each other. Where groups are not contiguous, or too large for
+// that, it returns x as it is.
+func (x prefetch) inside(depth int) prefetch {
+	group := x.rows * x.bytes
+	if per := x.steps / max(1, x.groups); per > 0 && x.stride == x.bytes && group <= per*depth*vector.CacheLine {
+		x.piece = ir.CeilDiv(group, per)
+		x.line = ir.CeilDiv(x.piece, depth)
+	}
+	return x
+}
+
 // advance prefetches its share of the rows: over `steps` calls, all of them.
 func (x *prefetch) advance() {
-	all := x.rows * x.groups
-	for x.credit += all; x.done < all && x.credit >= x.steps; x.credit -= x.steps {
+	if x.group < x.groups {
+		x.read()
+	}
+}
+
+func (x *prefetch) read() {
+	for x.credit += x.rows * x.groups; x.credit >= x.steps; x.credit -= x.steps {
 		simd.Prefetch(x.p, x.bytes)
 		x.p += uintptr(x.stride)
-		if x.done++; x.done%x.rows == 0 && x.groups > 1 {
-			x.p += uintptr(x.far - x.rows*x.stride)
+		if x.done++; x.done == x.rows {
+			if x.nextGroup(x.rows * x.stride); x.group == x.groups {
+				return
+			}
 		}
 	}
+}
+
+// nextGroup moves from the end of a group, some bytes from its start, to the next one.
+func (x *prefetch) nextGroup(bytes int) {
+	if x.groups > 1 {
+		x.p += uintptr(x.far - bytes)
+	}
+	x.done = 0
+	x.group++
+}
+
+// next returns what the routine of a product reads ahead, or advances.
+func (x *prefetch) next() (ahead uintptr, step int) {
+	if x.piece == 0 || x.group == x.groups {
+		x.advance()
+		return 0, 0
+	}
+	ahead = x.p
+	x.p += uintptr(x.piece)
+	if x.done += x.piece; x.done >= x.rows*x.bytes {
+		x.nextGroup(x.done)
+	}
+	return ahead, x.line
 }
 
 // A partJob computes one part of a tile per task.

@@ -77,3 +77,32 @@ func TestPrefetchJoined(t *testing.T) {
 		}
 	}
 }
+
+// TestPrefetchInside: the lines that the routine of products reads cover contiguous groups, once.
+func TestPrefetchInside(t *testing.T) {
+	const start, far, depth = 1 << 12, 1 << 16, 100
+	for _, c := range []struct{ rows, groups, steps int }{{100, 1, 2}, {100, 1, 7}, {100, 3, 20}, {100, 4, 8}, {37, 2, 11}, {1, 1, 5}} {
+		x := prefetch{p: start, bytes: 128, stride: 128, rows: c.rows, groups: c.groups, far: far, steps: c.steps}.inside(depth)
+		read := map[int]bool{}
+		for range c.steps {
+			ahead, step := x.next()
+			for k := 0; k < depth && step > 0; k++ {
+				read[(int(ahead)+k*step)/64] = true
+			}
+		}
+		for g := range c.groups {
+			for b := 0; b < c.rows*128; b += 64 {
+				if !read[(start+g*far+b)/64] {
+					t.Errorf("%d rows in %d groups, %d steps: byte %d of group %d is not read", c.rows, c.groups, c.steps, b, g)
+				}
+			}
+		}
+		if most := c.groups * (c.rows*2 + c.steps*2); len(read) > most {
+			t.Errorf("%d rows in %d groups, %d steps: %d lines are read, want at most %d", c.rows, c.groups, c.steps, len(read), most)
+		}
+	}
+	apart := prefetch{p: start, bytes: 128, stride: 256, rows: 8, groups: 1, steps: 8}.inside(depth)
+	if _, step := apart.next(); step != 0 || apart.p != start+256 {
+		t.Errorf("rows apart are read by a step of %d up to %d, want 0 up to %d", step, apart.p, start+256)
+	}
+}

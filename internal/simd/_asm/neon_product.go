@@ -47,9 +47,9 @@ const (
 func (w *neonProduct) write(name string) {
 	strides := []int{rLdc, rLda, rLdb}
 	if w.indexed {
-		w.begin(name, "c a b", "m n k ldc lda", "at", "ldb add")
+		w.begin(name, "c a b", "m n k ldc lda", "at", "ldb add ahead step")
 	} else {
-		w.begin(name, "c a b", "m n k ldc lda sa ldb add")
+		w.begin(name, "c a b", "m n k ldc lda sa ldb add ahead step")
 		strides = append(strides, rSa)
 	}
 	shift := map[int]int{4: 2, 8: 3}[w.size]

@@ -57,10 +57,10 @@ func indexedName(name string) string { return name + "Indexed" }
 type productWriter struct {
 	*target
 	element
-	indexed                                                bool // columns of a are at positions that at lists, not at a stride sa
-	correct                                                bool // b has one more row, which is added to each row of the product
-	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, at, ldb, add reg.GPVirtual
-	last                                                   reg.Register // mask of the last vector of a row
+	indexed                                           bool // columns of a are at positions that at lists, not at a stride sa
+	correct                                           bool // b has one more row, which is added to each row of the product
+	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, at, ldb reg.GPVirtual
+	last                                              reg.Register // mask of the last vector of a row
 }
 
 // vectors is the number of registers for a row of c, and tileRows the number of rows by the width of
@@ -72,28 +72,23 @@ var tileRows = map[int]int{32: 6, 64: 14}
 
 func (w *productWriter) write(rows int) {
 	c := w.Context
-	name, signature := "product"+w.name+w.level, "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add int)"
+	name, signature := "product"+w.name+w.level, "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)"
 	if w.indexed {
-		name, signature = indexedName(name), "func(c, a, b *byte, m, n, k, ldc, lda int, at *byte, ldb, add int)"
+		name, signature = indexedName(name), "func(c, a, b *byte, m, n, k, ldc, lda int, at *byte, ldb, add, ahead, step int)"
 	}
 	c.Function(name)
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
 	c.SignatureExpr(signature)
-	param := func(name string) reg.GPVirtual {
-		r := c.GP64()
-		c.Load(c.Param(name), r)
-		return r
-	}
 	stride := func(name string) reg.GPVirtual {
-		r := param(name)
+		r := w.param(name)
 		c.SHLQ(operand.U8(map[int]int{4: 2, 8: 3}[w.size]), r)
 		return r
 	}
-	w.c, w.a, w.b, w.k, w.add = param("c"), param("a"), param("b"), param("k"), param("add")
+	w.c, w.a, w.b, w.k = w.param("c"), w.param("a"), w.param("b"), w.param("k")
 	w.ldc, w.lda, w.ldb = stride("ldc"), stride("lda"), stride("ldb")
 	if w.indexed {
-		w.at = param("at")
+		w.at = w.param("at")
 	} else {
 		w.sa = stride("sa")
 	}
@@ -104,7 +99,7 @@ func (w *productWriter) write(rows int) {
 	c.LEAQ(operand.Mem{Base: w.a, Index: w.lda5, Scale: 1}, w.a7)
 	c.LEAQ(operand.Mem{Base: w.a7, Index: w.lda, Scale: 2}, w.a7)
 
-	m, n := param("m"), param("n")
+	m, n := w.param("m"), w.param("n")
 	lanes := w.width / w.size
 	one, end := w.label("one"), w.label("end")
 	if w.width == 32 {
@@ -125,6 +120,13 @@ func (w *productWriter) write(rows int) {
 	c.Label(end)
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// param reads a parameter.
+func (w *productWriter) param(name string) reg.GPVirtual {
+	r := w.GP64()
+	w.Load(w.Param(name), r)
+	return r
 }
 
 // bodies writes a body for each number of rows, and jumps to m's.
@@ -168,6 +170,7 @@ func (w *productWriter) body(rows, vectors int) {
 	for v := range vectors {
 		b[v] = w.reg(w.width)
 	}
+	ahead, step := w.param("ahead"), w.param("step")
 	loop, done := w.label("depth"), w.label("done")
 	c.TESTQ(w.k, w.k)
 	c.JZ(operand.LabelRef(done))
@@ -175,6 +178,8 @@ func (w *productWriter) body(rows, vectors int) {
 	for v := range vectors {
 		w.loadRow(w.b, v, vectors, b[v])
 	}
+	c.PREFETCHT1(operand.Mem{Base: ahead})
+	c.ADDQ(step, ahead)
 	a, a7 := w.a, w.a7
 	if w.indexed {
 		a, a7 = c.GP64(), c.GP64()
@@ -212,7 +217,8 @@ func (w *productWriter) body(rows, vectors int) {
 	}
 	c.Label(done)
 	store := w.label("store")
-	c.TESTQ(w.add, w.add)
+	add := w.param("add")
+	c.TESTQ(add, add)
 	c.JZ(operand.LabelRef(store))
 	p := c.GP64()
 	c.MOVQ(w.c, p)

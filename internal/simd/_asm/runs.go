@@ -101,13 +101,14 @@ const runsRows = 6
 type runsWriter struct {
 	productWriter
 	masks [2]reg.OpmaskVirtual
+	add   reg.GPVirtual
 }
 
 // runsProduct writes the tile of simd.FixedProduct.
 func (t *target) runsProduct() {
 	t.tables.single(t.level, "runsProduct", "productRunsVNNI")
 	w := &runsWriter{productWriter: productWriter{target: t, element: elements[0]}}
-	p := t.begin("productRuns", "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add int)", "c", "a", "b", "m", "n", "k", "ldc", "lda", "add", "ldb")
+	p := t.begin("productRuns", "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)", "c", "a", "b", "m", "n", "k", "ldc", "lda", "add", "ldb")
 	m, n := p[3], p[4]
 	w.c, w.a, w.b, w.k, w.ldc, w.lda, w.add, w.ldb = p[0], p[1], p[2], p[5], p[6], p[7], p[8], p[9]
 	t.SHLQ(operand.U8(2), w.ldc)
