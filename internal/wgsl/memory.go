@@ -2,19 +2,23 @@ package wgsl
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A binding describes the elements of a buffer, and how a pass accesses them.
+// A binding describes the elements of a buffer, and how a pass accesses them. A buffer that is only read is an array of
+// vectors unless most accesses are to one element, which some drivers select from a whole vector: one that is written only
+// if all are to vectors.
 type binding struct {
-	size   int    // bytes of an element
-	word   string // of an array read one element at a time
-	four   string // of an array read four at a time
-	single bool   // an access is to one element, which all 64-bit accesses are
-	fours  bool   // all accesses are to four elements
-	atomic bool
+	size    int    // bytes of an element
+	word    string // of an array read one element at a time
+	singles int    // accesses to one element, which all 64-bit accesses are
+	vectors int    // other accesses
+	least   int    // elements of these
+	vector  int    // elements of the array's vectors, 1 if it is an array of words
+	atomic  bool
 }
 
 func newBinding(d ir.DType) *binding {
@@ -22,19 +26,23 @@ func newBinding(d ir.DType) *binding {
 	if size >= 4 {
 		word = typeName(shader.Register(d))
 	}
-	four := word // of four elements: as many words as an element has bytes
-	if size > 1 {
-		four = fmt.Sprintf("vec%d<%s>", size, word)
+	return &binding{size: size, word: word, vector: 1}
+}
+
+// words is the number of words of the array's vectors.
+func (b *binding) words() int {
+	if b.vector == 1 {
+		return 1
 	}
-	return &binding{size: size, word: word, four: four, single: size == 8}
+	return b.vector * b.size / 4
 }
 
 func (b *binding) element() string {
 	switch {
-	case b.fours:
-		return b.four
 	case b.atomic:
 		return "atomic<" + b.word + ">"
+	case b.words() > 1:
+		return fmt.Sprintf("vec%d<%s>", b.words(), b.word)
 	}
 	return b.word
 }
@@ -46,8 +54,14 @@ func bindings(p *shader.Pass) map[*shader.Buffer]*binding {
 		all[b] = newBinding(b.Type)
 	}
 	access := func(b *shader.Buffer, n int) {
-		all[b].single = all[b].single || n != 4
-		all[b].fours = !all[b].single
+		switch d := all[b]; {
+		case n == 1 || d.size == 8:
+			d.singles++
+		default:
+			if d.vectors++; d.least == 0 || n < d.least {
+				d.least = n
+			}
+		}
 	}
 	var look func(b *shader.Block)
 	look = func(b *shader.Block) {
@@ -74,20 +88,26 @@ func bindings(p *shader.Pass) map[*shader.Buffer]*binding {
 	}
 	look(p.Body)
 	for b, d := range all {
-		d.atomic = d.atomic || b.Write && d.size < 4 && !d.fours
+		if d.vectors > 0 && !d.atomic && (d.singles == 0 || !b.Write && d.singles <= d.vectors) {
+			d.vector = d.least
+		}
+		d.atomic = d.atomic || b.Write && d.size < 4 && d.vector == 1
 	}
 	return all
 }
 
-// load reads one element, or four.
+// log2 is the logarithm of a power of two.
+func log2(n int) int { return bits.TrailingZeros(uint(n)) }
+
+// load reads one element, four or eight. One element of vectors is a component of a vector, or a part of one.
 func (p *printer) load(s *shader.Load) {
 	d := p.bindings[s.Buffer]
-	if len(s.Dst) == 4 && d.fours {
-		p.loadFour(s, d)
+	if len(s.Dst) > 1 && d.vector > 1 {
+		p.loadVectors(s, d)
 		return
 	}
 	for l, v := range s.Dst {
-		if d.size >= 4 {
+		if d.size >= 4 && d.vector == 1 {
 			p.destination(s, v)
 			p.add(s.Buffer.Name)
 			p.index(s.Index.Plus(l))
@@ -97,7 +117,16 @@ func (p *printer) load(s *shader.Load) {
 		at := "_at_" + v.Name
 		p.begin("let ", at, " = ")
 		p.end(s.Index.Plus(l).Convert(shader.U32))
-		word := fmt.Sprintf("%s[%s >> %du]", s.Buffer.Name, at, 3-d.size)
+		each := max(1, 4/d.size) // elements of a word
+		word := fmt.Sprintf("%s[%s >> %du]", s.Buffer.Name, at, log2(max(d.vector, each)))
+		if n := d.words(); n > 1 {
+			word = fmt.Sprintf("%s[(%s >> %du) & %du]", word, at, log2(each), n-1)
+		}
+		if d.size >= 4 {
+			p.destination(s, v)
+			p.add(word, ";\n")
+			continue
+		}
 		if d.atomic {
 			word = "atomicLoad(&" + word + ")"
 		}
@@ -119,12 +148,17 @@ func (p *printer) destination(s *shader.Load, v *shader.Var) {
 	}
 }
 
-func (p *printer) loadFour(s *shader.Load, d *binding) {
-	q := "_four_" + s.Dst[0].Name
-	p.begin("let ", q, " = ", s.Buffer.Name)
-	p.index(s.Index.Convert(shader.U32).Shr(2))
-	p.add(";\n")
-	for l, v := range s.Dst {
+// loadVectors reads four elements, or eight, as one vector or two.
+func (p *printer) loadVectors(s *shader.Load, d *binding) {
+	q := ""
+	for n, v := range s.Dst {
+		l := n % d.vector
+		if l == 0 {
+			q = "_four_" + v.Name
+			p.begin("let ", q, " = ", s.Buffer.Name)
+			p.index(s.Index.Plus(n).Convert(shader.U32).Shr(log2(d.vector)))
+			p.add(";\n")
+		}
 		p.destination(s, v)
 		switch d.size {
 		case 1:
@@ -172,7 +206,7 @@ func packed(d ir.DType, x *shader.Expr) *shader.Expr {
 // store writes one element, or four.
 func (p *printer) store(s *shader.Store) {
 	d := p.bindings[s.Buffer]
-	if len(s.Values) == 4 && d.fours {
+	if d.vector > 1 {
 		p.storeFour(s, d)
 		return
 	}
@@ -204,7 +238,7 @@ func (p *printer) storeFour(s *shader.Store, d *binding) {
 	p.index(s.Index.Convert(shader.U32).Shr(2))
 	p.add(" = ")
 	if d.size == 4 {
-		p.call(d.four, s.Values...)
+		p.call(d.element(), s.Values...)
 		p.add(";\n")
 		return
 	}

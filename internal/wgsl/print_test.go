@@ -78,14 +78,14 @@ func load(b *shader.Block, from *shader.Buffer, name string, n int) []*shader.Ex
 	t := shader.Register(from.Type)
 	var x []*shader.Expr
 	for i := range n {
-		v := &shader.Var{Name: name + string("xyzw"[i]), Type: t}
+		v := &shader.Var{Name: name + string("xyzwabcd"[i]), Type: t}
 		l.Dst, x = append(l.Dst, v), append(x, v.Ref())
 	}
 	b.Do(l)
 	return x
 }
 
-// A buffer is bound as vectors if all its accesses are of four elements; else
+// A buffer is bound as vectors if it is read by vectors, or if all accesses are to vectors; else
 // they are accesses of one each, and those that write a part of a word are
 // atomic.
 func TestBuffers(t *testing.T) {
@@ -97,12 +97,14 @@ func TestBuffers(t *testing.T) {
 		want  []string
 	}{
 		{"fours", ir.Float32, []int{4}, 4, []string{"<storage, read> a0: array<vec4<f32>>", "a0[u32(i32(_thread * 4u)) >> 2u];", "array<vec4<f32>>", "= vec4<f32>(v0x, v0y, v0z, v0w);"}},
-		{"a single load", ir.Float32, []int{4, 1}, 4, []string{"a0: array<f32>", "let v0w = a0[i32(_thread * 4u) + 3];", "a1: array<vec4<f32>>"}},
+		{"a single load", ir.Float32, []int{4, 1}, 4, []string{"a0: array<vec4<f32>>", "let v1x = a0[_at_v1x >> 2u][(_at_v1x >> 0u) & 3u];", "a1: array<vec4<f32>>"}},
 		{"a single store", ir.Int32, []int{4}, 1, []string{"a0: array<vec4<i32>>", "a1: array<i32>", "a1[i32(_thread * 4u)] = v0x;"}},
 		{"bytes", ir.Uint8, []int{4}, 4, []string{"a0: array<u32>", "let v0y = extractBits(_four_v0x, 8u, 8u);", "v0x | (v0y << 8u) | (v0z << 16u) | (v0w << 24u);"}},
 		{"a byte", ir.Bool, []int{1}, 1, []string{"let v0x = extractBits(a0[_at_v0x >> 2u], (_at_v0x & 3u) * 8u, 8u) != 0u;", "a1: array<atomic<u32>>", "atomicAnd(_to, ~(255u << _bit));", "atomicOr(_to, select(0u, 1u, v0x) << _bit);"}},
 		{"halves", ir.Float16, []int{4}, 4, []string{"a0: array<vec2<u32>>", "let v0z = unpack2x16float(_four_v0x.y >> 0u).x;", "= vec2<u32>(f16_bits(v0x) | (f16_bits(v0y) << 16u), f16_bits(v0z) | (f16_bits(v0w) << 16u));", "fn f16_bits("}},
-		{"a half", ir.BFloat16, []int{4, 1}, 1, []string{"a0: array<u32>", "let v0w = bitcast<f32>((a0[_at_v0w >> 1u] >> ((_at_v0w & 1u) * 16u)) << 16u);", "atomicOr(_to, bf16_bits(v0x) << _bit);"}},
+		{"a half", ir.BFloat16, []int{4, 1}, 1, []string{"a0: array<vec2<u32>>", "let v1x = bitcast<f32>((a0[_at_v1x >> 2u][(_at_v1x >> 1u) & 1u] >> ((_at_v1x & 1u) * 16u)) << 16u);", "atomicOr(_to, bf16_bits(v0x) << _bit);"}},
+		{"eights", ir.BFloat16, []int{8, 1}, 4, []string{"a0: array<vec4<u32>>", "let _four_v0x = a0[u32(i32(_thread * 4u)) >> 3u];", "let v0d = bitcast<f32>((_four_v0x.w >> 16u) << 16u);", "a0[_at_v1x >> 3u][(_at_v1x >> 1u) & 3u]"}},
+		{"eights and fours", ir.Float16, []int{8, 4}, 4, []string{"a0: array<vec2<u32>>", "let _four_v0a = a0[u32(i32(_thread * 4u) + 4) >> 2u];", "let v0d = unpack2x16float(_four_v0a.y >> 16u).x;"}},
 	} {
 		in := &shader.Buffer{Name: "a0", Type: c.d}
 		out := &shader.Buffer{Name: "a1", Arg: 1, Type: c.d, Write: true}
