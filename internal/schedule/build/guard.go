@@ -123,6 +123,23 @@ func (sc *Scope) inBounds(i int) Value {
 	return sc.Define(i, v...)
 }
 
+// isInEights reports whether each eight lanes of a view that is vectorizable are contiguous elements, the first at a
+// multiple of eight.
+func (sc *Scope) isInEights(v *ir.View) bool {
+	if v.Off%8 != 0 {
+		return false
+	}
+	for a, c := range v.Coef {
+		if c == 0 {
+			continue
+		}
+		if co, _ := sc.coord(a); !co.eights && (len(co.at) > 1 || c%8 != 0 && !co.at[0].IsConst(0)) {
+			return false
+		}
+	}
+	return true
+}
+
 // vectorizable reports whether each four lanes of a view are contiguous elements, the
 // first at a multiple of four.
 func (sc *Scope) vectorizable(v *ir.View, index Value) bool {

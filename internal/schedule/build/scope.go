@@ -26,6 +26,8 @@ type coord struct {
 	step []int
 	// fours says how the position moves in each four lanes.
 	fours fours
+	// eights says that it starts at a multiple of eight in each eight lanes, and counts up.
+	eights bool
 }
 
 type fours uint8

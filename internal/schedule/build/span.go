@@ -18,14 +18,16 @@ func InLane(axes map[int]coord, l int) map[int]coord {
 
 // A Span is points along axes, the last of which is the inner one: lane l is at the
 // row-major number base + step[l], a U32 or a U64. With fours, each four lanes are neighbours
-// from a multiple of four on, and the inner axis is a multiple of four long. Clamp is
-// the number of points, if some lanes may be past them.
+// from a multiple of four on, and the inner axis is a multiple of four long; with eights also,
+// if there are fours, each eight lanes from a multiple of eight on. Clamp is the number of points,
+// if some lanes may be past them.
 type Span struct {
-	Axes  []int
-	Base  *shader.Expr
-	Step  []int // nil: one lane
-	Fours bool
-	Clamp *shader.Expr
+	Axes   []int
+	Base   *shader.Expr
+	Step   []int // nil: one lane
+	Fours  bool
+	Eights bool
+	Clamp  *shader.Expr
 }
 
 // At is the number of lane l.
@@ -98,7 +100,7 @@ func (sc *Scope) enterAxis(w *Span) {
 			co.at[l] = base.Plus(n)
 		}
 		if w.Fours {
-			co.fours = contiguous
+			co.fours, co.eights = contiguous, w.Eights
 		}
 	}
 	sc.Axes[a] = co

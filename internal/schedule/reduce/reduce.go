@@ -38,6 +38,7 @@ type reduction struct {
 	along             int  // threads of a row
 	group             int  // rows of a workgroup
 	vec4              bool // lanes are vectors of four
+	vec8              bool // and of eight
 	lanes             int  // points that a thread has in registers at once
 	hold              bool // these are all points of the thread
 	segment           int  // points of a segment, if rows are segmented
@@ -119,6 +120,7 @@ func (r *reduction) choose() {
 			for r.lanes = streamed; r.lanes > most && r.cols%(r.along*r.lanes) != 0; {
 				r.lanes /= 2
 			}
+			r.vec8 = r.cols%(8*r.along) == 0 && r.loadsEights()
 		}
 	}
 	r.group = threads / r.along
@@ -230,6 +232,14 @@ func (r *reduction) cut() {
 	r.hold = false
 	r.segment = ir.CeilDiv(ir.CeilDiv(r.cols, r.segments), step) * step
 	r.segments = ir.CeilDiv(r.cols, r.segment)
+}
+
+// loadsEights reports whether loads read eight neighbouring halves along the rows.
+func (r *reduction) loadsEights() bool {
+	inner := r.reduced[len(r.reduced)-1]
+	return r.Nest.Axes[inner].Len%8 == 0 && slices.ContainsFunc(r.Nest.Body, func(in ir.Instr) bool {
+		return in.Op == ir.Load && r.Nest.Args[in.Arg].DType.IsHalf() && r.StepsBy(8, &in, inner)
+	})
 }
 
 // loadsFours reports whether a load reads four neighbours along the rows.

@@ -87,6 +87,14 @@ func (r *reduction) unit() int {
 	return 1
 }
 
+// neighbours is the number of neighbours among a thread's points.
+func (r *reduction) neighbours() int {
+	if r.vec8 {
+		return 8
+	}
+	return r.unit()
+}
+
 // vectorsNeeded is the number of vectors that the threads of a row need, if it is known and the same for a
 // workgroup; else nil.
 func (q *rowPass) vectorsNeeded() *shader.Expr {
@@ -232,18 +240,16 @@ func (q *rowPass) storeRows() {
 // enterLanes enters a thread's points from b on, or from the row's start if it is nil.
 // Clamp is as in a span.
 func (q *rowPass) enterLanes(sc *build.Scope, b, clamp *shader.Expr) {
-	w := build.Span{Axes: q.reduced, Base: q.t, Step: make([]int, q.lanes), Fours: q.vec4, Clamp: clamp}
-	if q.vec4 {
-		w.Base = q.t.Mul(4)
+	w := build.Span{Axes: q.reduced, Base: q.t, Step: make([]int, q.lanes), Fours: q.vec4, Eights: q.vec8, Clamp: clamp}
+	near := q.neighbours()
+	if near > 1 {
+		w.Base = q.t.Mul(near)
 	}
 	if b != nil {
 		w.Base = b.Add(w.Base.Convert(b.Type))
 	}
 	for l := range w.Step {
-		w.Step[l] = l * q.along
-		if q.vec4 {
-			w.Step[l] = l/4*4*q.along + l%4
-		}
+		w.Step[l] = l/near*near*q.along + l%near
 	}
 	sc.EnterValid(w)
 	sc.Restrict(q.within)
