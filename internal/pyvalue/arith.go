@@ -205,8 +205,8 @@ func (s *Run) Power(a, b int64) int64 {
 	return result
 }
 
-// pow rounds a power to the nearest float, as C does but math.Pow does not. The bits of the exponent's
-// whole part multiply repeated squares, those of its fraction repeated square roots.
+// pow rounds a power to the nearest float, as C does but math.Pow does not. Bits of the exponent's
+// whole part multiply repeated squares, and bits of its fraction repeated square roots.
 func (s *Run) pow(a, b float64) float64 {
 	const bits = 256
 	whole, fraction := math.Modf(math.Abs(b))

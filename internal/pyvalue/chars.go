@@ -16,7 +16,7 @@ func isLineEnd(r rune) bool {
 
 func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
 
-// ASCIIDigits returns text with the decimal digits of all scripts as those of ASCII, as Python's int and float read them.
+// ASCIIDigits replaces decimal digits of all scripts by ASCII, as Python's int and float do.
 func ASCIIDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf || !isDecimal(r) {
