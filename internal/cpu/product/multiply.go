@@ -103,7 +103,10 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	default:
 		return
 	}
-	m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product)).inside(m.depth)
+	m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
+	if t.product.Packing == nil {
+		m.prefetchRight = m.prefetchRight.inside(m.depth)
+	}
 }
 
 // loadLeft loads the panel of the left factor for strip i and block k. The products of this
@@ -116,7 +119,7 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	}
 	m.leftPanel = t.left.read(t.ofLeft, t.worker, m.rows, t.depth.Size(t.ofLeft))
 	switch {
-	case m.runs == nil && m.left.column == 1 && m.left.row == m.depth: // read in order
+	case t.product.Packing == nil && m.runs == nil && m.left.column == 1 && m.left.row == m.depth: // read in order
 		m.prefetchLeft = prefetch{}
 		return
 	case i+1 < t.endStrip:
