@@ -65,7 +65,7 @@ func gradientsOf(t *testing.T, onHopper bool, x heads, weights tensor.Tensor, f 
 	return gradientsBy(t, func(x tensor.Tensor) tensor.Tensor { return stored(t, d, x) }, d, x, weights, f)
 }
 
-// gradientsBy returns them on a device, of what a function makes of its arguments there.
+// gradientsBy returns the gradients on a device, for arguments that function to stores there.
 func gradientsBy(t *testing.T, to func(tensor.Tensor) tensor.Tensor, d *tensor.Device, x heads, weights tensor.Tensor, f func(heads, *tensor.Device) tensor.Tensor) heads {
 	w := to(weights)
 	g := grad.Of(func(x heads) tensor.Tensor { return f(x, d).Mul(w).Cast(tensor.Float32).Sum() })(heads{to(x.Q), to(x.K), to(x.V)})

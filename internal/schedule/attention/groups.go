@@ -140,7 +140,7 @@ func (a *groups) declare(q *tiles.Pass, isScore bool) {
 // loadRows leaves loads to begin.
 func (a *groups) loadRows(q *tiles.Pass) { a.negate(q) }
 
-// begin copies tiles, and computes what multiplies them at once.
+// begin copies tiles, and computes the left factors that are ahead of them.
 func (a *groups) begin(load, from, end *shader.Expr) {
 	root := a.p.Root
 	for i, q := range a.scores {
@@ -169,29 +169,6 @@ func (a *groups) begin(load, from, end *shader.Expr) {
 	if a.turns {
 		root.Do(&shader.PassTurn{Before: true})
 	}
-}
-
-// startWords computes the left factors of outputs for the first block.
-func (a *groups) startWords(load, from, end *shader.Expr) {
-	root := a.p.Root
-	for n, q := range a.outputs {
-		var list [][]*shader.Var
-		for h := range a.wide {
-			list = append(list, nil)
-			for i := range 4 {
-				list[h] = append(list[h], root.Var(build.Tag("w", n, h, i), build.U32(0)))
-			}
-		}
-		a.words[q] = list
-	}
-	root.Do(&shader.MultiplyGroup{Products: a.multiplyScores(root, build.U32(0))})
-	block := root.Inner()
-	a.columns = load
-	a.exists = root.Let("exists", from.Lt(end))
-	a.reduceBlock(block, nil)
-	a.exists = nil
-	a.add(block)
-	block.End()
 }
 
 // end adds the last block to the outputs.

@@ -46,6 +46,29 @@ func (a *groups) hold() {
 	}
 }
 
+// startWords computes the left factors of outputs for the first block.
+func (a *groups) startWords(load, from, end *shader.Expr) {
+	root := a.p.Root
+	for n, q := range a.outputs {
+		var list [][]*shader.Var
+		for h := range a.wide {
+			list = append(list, nil)
+			for i := range 4 {
+				list[h] = append(list[h], root.Var(build.Tag("w", n, h, i), build.U32(0)))
+			}
+		}
+		a.words[q] = list
+	}
+	root.Do(&shader.MultiplyGroup{Products: a.multiplyScores(root, build.U32(0))})
+	block := root.Inner()
+	a.columns = load
+	a.exists = root.Let("exists", from.Lt(end))
+	a.reduceBlock(block, nil)
+	a.exists = nil
+	a.add(block)
+	block.End()
+}
+
 // loadInTurn is load where groups of threads multiply in turns: scores of one become left factors beside the products of
 // the other. A turn sees copies that were complete before the other group passed its turn, and a copy has the time from one turn
 // to the next. So the block after the next one is copied, in place of one that the other group had multiplied when it passed
