@@ -19488,16 +19488,12 @@ TEXT ·productI8AVX2(SB), NOSPLIT, $0-104
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done306
 
 depth305:
 	VMOVUPS      (DX), Y10
 	VMOVUPS      32(DX), Y11
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y12
 	VPMADDWD     Y10, Y12, Y13
 	VPADDD       Y13, Y0, Y0
@@ -19598,16 +19594,12 @@ rows304:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done310
 
 depth309:
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y10
 	VPMADDWD     Y8, Y10, Y11
 	VPADDD       Y11, Y0, Y0
@@ -19690,16 +19682,12 @@ rows308:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done314
 
 depth313:
 	VMOVUPS      (DX), Y6
 	VMOVUPS      32(DX), Y7
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y8
 	VPMADDWD     Y6, Y8, Y9
 	VPADDD       Y9, Y0, Y0
@@ -19764,16 +19752,12 @@ rows312:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done318
 
 depth317:
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y6
 	VPMADDWD     Y4, Y6, Y7
 	VPADDD       Y7, Y0, Y0
@@ -19817,16 +19801,12 @@ rows316:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done322
 
 depth321:
 	VMOVUPS      (DX), Y2
 	VMOVUPS      32(DX), Y3
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Y4
 	VPMADDWD     Y2, Y4, Y2
 	VPADDD       Y2, Y0, Y0
@@ -19887,16 +19867,12 @@ edge303:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done326
 
 depth325:
 	VMOVUPS      (DX), Y11
 	VMASKMOVPS   32(DX), Y0, Y12
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y13
 	VPMADDWD     Y11, Y13, Y14
 	VPADDD       Y14, Y1, Y1
@@ -19997,16 +19973,12 @@ rows324:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done330
 
 depth329:
 	VMOVUPS      (DX), Y9
 	VMASKMOVPS   32(DX), Y0, Y10
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y11
 	VPMADDWD     Y9, Y11, Y12
 	VPADDD       Y12, Y1, Y1
@@ -20089,16 +20061,12 @@ rows328:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done334
 
 depth333:
 	VMOVUPS      (DX), Y7
 	VMASKMOVPS   32(DX), Y0, Y8
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y9
 	VPMADDWD     Y7, Y9, Y10
 	VPADDD       Y10, Y1, Y1
@@ -20163,16 +20131,12 @@ rows332:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done338
 
 depth337:
 	VMOVUPS      (DX), Y5
 	VMASKMOVPS   32(DX), Y0, Y6
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y7
 	VPMADDWD     Y5, Y7, Y8
 	VPADDD       Y8, Y1, Y1
@@ -20216,16 +20180,12 @@ rows336:
 	VXORPS     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done342
 
 depth341:
 	VMOVUPS      (DX), Y3
 	VMASKMOVPS   32(DX), Y0, Y4
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Y5
 	VPMADDWD     Y3, Y5, Y3
 	VPADDD       Y3, Y1, Y1
@@ -20273,15 +20233,11 @@ one301:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done346
 
 depth345:
 	VMASKMOVPS   (DX), Y0, Y6
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y7
 	VPMADDWD     Y6, Y7, Y7
 	VPADDD       Y7, Y1, Y1
@@ -20349,15 +20305,11 @@ rows344:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done350
 
 depth349:
 	VMASKMOVPS   (DX), Y0, Y5
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Y6
 	VPMADDWD     Y5, Y6, Y6
 	VPADDD       Y6, Y1, Y1
@@ -20414,15 +20366,11 @@ rows348:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done354
 
 depth353:
 	VMASKMOVPS   (DX), Y0, Y4
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y5
 	VPMADDWD     Y4, Y5, Y5
 	VPADDD       Y5, Y1, Y1
@@ -20468,15 +20416,11 @@ rows352:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done358
 
 depth357:
 	VMASKMOVPS   (DX), Y0, Y3
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Y4
 	VPMADDWD     Y3, Y4, Y4
 	VPADDD       Y4, Y1, Y1
@@ -20508,15 +20452,11 @@ store359:
 rows356:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done362
 
 depth361:
 	VMASKMOVPS   (DX), Y0, Y2
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Y3
 	VPMADDWD     Y2, Y3, Y2
 	VPADDD       Y2, Y1, Y1
@@ -20755,16 +20695,12 @@ TEXT ·productI8AVX512(SB), NOSPLIT, $0-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done461
 
 depth460:
 	VMOVUPS      (DX), Z28
 	VMOVUPS.Z    64(DX), K1, Z29
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z30
 	VPMADDWD     Z28, Z30, Z31
 	VPADDD       Z31, Z0, Z0
@@ -21028,16 +20964,12 @@ rows459:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done465
 
 depth464:
 	VMOVUPS      (DX), Z26
 	VMOVUPS.Z    64(DX), K1, Z27
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z28
 	VPMADDWD     Z26, Z28, Z29
 	VPADDD       Z29, Z0, Z0
@@ -21283,16 +21215,12 @@ rows463:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done469
 
 depth468:
 	VMOVUPS      (DX), Z24
 	VMOVUPS.Z    64(DX), K1, Z25
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z26
 	VPMADDWD     Z24, Z26, Z27
 	VPADDD       Z27, Z0, Z0
@@ -21520,16 +21448,12 @@ rows467:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done473
 
 depth472:
 	VMOVUPS      (DX), Z22
 	VMOVUPS.Z    64(DX), K1, Z23
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z24
 	VPMADDWD     Z22, Z24, Z25
 	VPADDD       Z25, Z0, Z0
@@ -21739,16 +21663,12 @@ rows471:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done477
 
 depth476:
 	VMOVUPS      (DX), Z20
 	VMOVUPS.Z    64(DX), K1, Z21
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z22
 	VPMADDWD     Z20, Z22, Z23
 	VPADDD       Z23, Z0, Z0
@@ -21940,16 +21860,12 @@ rows475:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done481
 
 depth480:
 	VMOVUPS      (DX), Z18
 	VMOVUPS.Z    64(DX), K1, Z19
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z20
 	VPMADDWD     Z18, Z20, Z21
 	VPADDD       Z21, Z0, Z0
@@ -22123,16 +22039,12 @@ rows479:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done485
 
 depth484:
 	VMOVUPS      (DX), Z16
 	VMOVUPS.Z    64(DX), K1, Z17
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z18
 	VPMADDWD     Z16, Z18, Z19
 	VPADDD       Z19, Z0, Z0
@@ -22288,16 +22200,12 @@ rows483:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done489
 
 depth488:
 	VMOVUPS      (DX), Z14
 	VMOVUPS.Z    64(DX), K1, Z15
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z16
 	VPMADDWD     Z14, Z16, Z17
 	VPADDD       Z17, Z0, Z0
@@ -22434,16 +22342,12 @@ rows487:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done493
 
 depth492:
 	VMOVUPS      (DX), Z12
 	VMOVUPS.Z    64(DX), K1, Z13
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z14
 	VPMADDWD     Z12, Z14, Z15
 	VPADDD       Z15, Z0, Z0
@@ -22562,16 +22466,12 @@ rows491:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done497
 
 depth496:
 	VMOVUPS      (DX), Z10
 	VMOVUPS.Z    64(DX), K1, Z11
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z12
 	VPMADDWD     Z10, Z12, Z13
 	VPADDD       Z13, Z0, Z0
@@ -22672,16 +22572,12 @@ rows495:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done501
 
 depth500:
 	VMOVUPS      (DX), Z8
 	VMOVUPS.Z    64(DX), K1, Z9
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z10
 	VPMADDWD     Z8, Z10, Z11
 	VPADDD       Z11, Z0, Z0
@@ -22764,16 +22660,12 @@ rows499:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done505
 
 depth504:
 	VMOVUPS      (DX), Z6
 	VMOVUPS.Z    64(DX), K1, Z7
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z8
 	VPMADDWD     Z6, Z8, Z9
 	VPADDD       Z9, Z0, Z0
@@ -22838,16 +22730,12 @@ rows503:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done509
 
 depth508:
 	VMOVUPS      (DX), Z4
 	VMOVUPS.Z    64(DX), K1, Z5
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z6
 	VPMADDWD     Z4, Z6, Z7
 	VPADDD       Z7, Z0, Z0
@@ -22891,16 +22779,12 @@ rows507:
 	VXORPS     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done513
 
 depth512:
 	VMOVUPS      (DX), Z2
 	VMOVUPS.Z    64(DX), K1, Z3
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z4
 	VPMADDWD     Z2, Z4, Z2
 	VPADDD       Z2, Z0, Z0
@@ -22974,15 +22858,11 @@ one457:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done517
 
 depth516:
 	VMOVUPS.Z    (DX), K1, Z14
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z15
 	VPMADDWD     Z14, Z15, Z15
 	VPADDD       Z15, Z0, Z0
@@ -23150,15 +23030,11 @@ rows515:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done521
 
 depth520:
 	VMOVUPS.Z    (DX), K1, Z13
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z14
 	VPMADDWD     Z13, Z14, Z14
 	VPADDD       Z14, Z0, Z0
@@ -23315,15 +23191,11 @@ rows519:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done525
 
 depth524:
 	VMOVUPS.Z    (DX), K1, Z12
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z13
 	VPMADDWD     Z12, Z13, Z13
 	VPADDD       Z13, Z0, Z0
@@ -23469,15 +23341,11 @@ rows523:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done529
 
 depth528:
 	VMOVUPS.Z    (DX), K1, Z11
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z12
 	VPMADDWD     Z11, Z12, Z12
 	VPADDD       Z12, Z0, Z0
@@ -23612,15 +23480,11 @@ rows527:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done533
 
 depth532:
 	VMOVUPS.Z    (DX), K1, Z10
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z11
 	VPMADDWD     Z10, Z11, Z11
 	VPADDD       Z11, Z0, Z0
@@ -23744,15 +23608,11 @@ rows531:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done537
 
 depth536:
 	VMOVUPS.Z    (DX), K1, Z9
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z10
 	VPMADDWD     Z9, Z10, Z10
 	VPADDD       Z10, Z0, Z0
@@ -23865,15 +23725,11 @@ rows535:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done541
 
 depth540:
 	VMOVUPS.Z    (DX), K1, Z8
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z9
 	VPMADDWD     Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
@@ -23975,15 +23831,11 @@ rows539:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done545
 
 depth544:
 	VMOVUPS.Z    (DX), K1, Z7
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z8
 	VPMADDWD     Z7, Z8, Z8
 	VPADDD       Z8, Z0, Z0
@@ -24073,15 +23925,11 @@ rows543:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done549
 
 depth548:
 	VMOVUPS.Z    (DX), K1, Z6
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z7
 	VPMADDWD     Z6, Z7, Z7
 	VPADDD       Z7, Z0, Z0
@@ -24160,15 +24008,11 @@ rows547:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done553
 
 depth552:
 	VMOVUPS.Z    (DX), K1, Z5
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z6
 	VPMADDWD     Z5, Z6, Z6
 	VPADDD       Z6, Z0, Z0
@@ -24236,15 +24080,11 @@ rows551:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done557
 
 depth556:
 	VMOVUPS.Z    (DX), K1, Z4
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z5
 	VPMADDWD     Z4, Z5, Z5
 	VPADDD       Z5, Z0, Z0
@@ -24301,15 +24141,11 @@ rows555:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done561
 
 depth560:
 	VMOVUPS.Z    (DX), K1, Z3
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z4
 	VPMADDWD     Z3, Z4, Z4
 	VPADDD       Z4, Z0, Z0
@@ -24355,15 +24191,11 @@ rows559:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done565
 
 depth564:
 	VMOVUPS.Z    (DX), K1, Z2
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z3
 	VPMADDWD     Z2, Z3, Z3
 	VPADDD       Z3, Z0, Z0
@@ -24395,15 +24227,11 @@ store566:
 rows563:
 	VXORPS     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done569
 
 depth568:
 	VMOVUPS.Z    (DX), K1, Z1
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
@@ -24602,16 +24430,12 @@ TEXT ·productI8VNNI(SB), NOSPLIT, $0-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done5
 
 depth4:
 	VMOVUPS      (DX), Z28
 	VMOVUPS.Z    64(DX), K1, Z29
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z30
 	VPDPBUSD     Z28, Z30, Z0
 	VPDPBUSD     Z29, Z30, Z1
@@ -24877,16 +24701,12 @@ rows3:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done9
 
 depth8:
 	VMOVUPS      (DX), Z26
 	VMOVUPS.Z    64(DX), K1, Z27
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z28
 	VPDPBUSD     Z26, Z28, Z0
 	VPDPBUSD     Z27, Z28, Z1
@@ -25134,16 +24954,12 @@ rows7:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done13
 
 depth12:
 	VMOVUPS      (DX), Z24
 	VMOVUPS.Z    64(DX), K1, Z25
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z26
 	VPDPBUSD     Z24, Z26, Z0
 	VPDPBUSD     Z25, Z26, Z1
@@ -25373,16 +25189,12 @@ rows11:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done17
 
 depth16:
 	VMOVUPS      (DX), Z22
 	VMOVUPS.Z    64(DX), K1, Z23
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z24
 	VPDPBUSD     Z22, Z24, Z0
 	VPDPBUSD     Z23, Z24, Z1
@@ -25594,16 +25406,12 @@ rows15:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done21
 
 depth20:
 	VMOVUPS      (DX), Z20
 	VMOVUPS.Z    64(DX), K1, Z21
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z22
 	VPDPBUSD     Z20, Z22, Z0
 	VPDPBUSD     Z21, Z22, Z1
@@ -25797,16 +25605,12 @@ rows19:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done25
 
 depth24:
 	VMOVUPS      (DX), Z18
 	VMOVUPS.Z    64(DX), K1, Z19
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z20
 	VPDPBUSD     Z18, Z20, Z0
 	VPDPBUSD     Z19, Z20, Z1
@@ -25982,16 +25786,12 @@ rows23:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done29
 
 depth28:
 	VMOVUPS      (DX), Z16
 	VMOVUPS.Z    64(DX), K1, Z17
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z18
 	VPDPBUSD     Z16, Z18, Z0
 	VPDPBUSD     Z17, Z18, Z1
@@ -26149,16 +25949,12 @@ rows27:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done33
 
 depth32:
 	VMOVUPS      (DX), Z14
 	VMOVUPS.Z    64(DX), K1, Z15
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z16
 	VPDPBUSD     Z14, Z16, Z0
 	VPDPBUSD     Z15, Z16, Z1
@@ -26297,16 +26093,12 @@ rows31:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done37
 
 depth36:
 	VMOVUPS      (DX), Z12
 	VMOVUPS.Z    64(DX), K1, Z13
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z14
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z13, Z14, Z1
@@ -26427,16 +26219,12 @@ rows35:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done41
 
 depth40:
 	VMOVUPS      (DX), Z10
 	VMOVUPS.Z    64(DX), K1, Z11
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z12
 	VPDPBUSD     Z10, Z12, Z0
 	VPDPBUSD     Z11, Z12, Z1
@@ -26539,16 +26327,12 @@ rows39:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done45
 
 depth44:
 	VMOVUPS      (DX), Z8
 	VMOVUPS.Z    64(DX), K1, Z9
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z10
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z9, Z10, Z1
@@ -26633,16 +26417,12 @@ rows43:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done49
 
 depth48:
 	VMOVUPS      (DX), Z6
 	VMOVUPS.Z    64(DX), K1, Z7
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z8
 	VPDPBUSD     Z6, Z8, Z0
 	VPDPBUSD     Z7, Z8, Z1
@@ -26709,16 +26489,12 @@ rows47:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done53
 
 depth52:
 	VMOVUPS      (DX), Z4
 	VMOVUPS.Z    64(DX), K1, Z5
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z6
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z5, Z6, Z1
@@ -26764,16 +26540,12 @@ rows51:
 	VXORPS     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done57
 
 depth56:
 	VMOVUPS      (DX), Z2
 	VMOVUPS.Z    64(DX), K1, Z3
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
@@ -26849,15 +26621,11 @@ one1:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done61
 
 depth60:
 	VMOVUPS.Z    (DX), K1, Z14
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z15
 	VPDPBUSD     Z14, Z15, Z0
 	VBROADCASTSS (CX)(DI*1), Z15
@@ -27026,15 +26794,11 @@ rows59:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done65
 
 depth64:
 	VMOVUPS.Z    (DX), K1, Z13
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z14
 	VPDPBUSD     Z13, Z14, Z0
 	VBROADCASTSS (CX)(DI*1), Z14
@@ -27192,15 +26956,11 @@ rows63:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done69
 
 depth68:
 	VMOVUPS.Z    (DX), K1, Z12
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z13
 	VPDPBUSD     Z12, Z13, Z0
 	VBROADCASTSS (CX)(DI*1), Z13
@@ -27347,15 +27107,11 @@ rows67:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done73
 
 depth72:
 	VMOVUPS.Z    (DX), K1, Z11
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z12
 	VPDPBUSD     Z11, Z12, Z0
 	VBROADCASTSS (CX)(DI*1), Z12
@@ -27491,15 +27247,11 @@ rows71:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done77
 
 depth76:
 	VMOVUPS.Z    (DX), K1, Z10
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z11
 	VPDPBUSD     Z10, Z11, Z0
 	VBROADCASTSS (CX)(DI*1), Z11
@@ -27624,15 +27376,11 @@ rows75:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done81
 
 depth80:
 	VMOVUPS.Z    (DX), K1, Z9
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z10
 	VPDPBUSD     Z9, Z10, Z0
 	VBROADCASTSS (CX)(DI*1), Z10
@@ -27746,15 +27494,11 @@ rows79:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done85
 
 depth84:
 	VMOVUPS.Z    (DX), K1, Z8
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z9
 	VPDPBUSD     Z8, Z9, Z0
 	VBROADCASTSS (CX)(DI*1), Z9
@@ -27857,15 +27601,11 @@ rows83:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done89
 
 depth88:
 	VMOVUPS.Z    (DX), K1, Z7
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z8
 	VPDPBUSD     Z7, Z8, Z0
 	VBROADCASTSS (CX)(DI*1), Z8
@@ -27956,15 +27696,11 @@ rows87:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done93
 
 depth92:
 	VMOVUPS.Z    (DX), K1, Z6
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z7
 	VPDPBUSD     Z6, Z7, Z0
 	VBROADCASTSS (CX)(DI*1), Z7
@@ -28044,15 +27780,11 @@ rows91:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done97
 
 depth96:
 	VMOVUPS.Z    (DX), K1, Z5
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z6
 	VPDPBUSD     Z5, Z6, Z0
 	VBROADCASTSS (CX)(DI*1), Z6
@@ -28121,15 +27853,11 @@ rows95:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done101
 
 depth100:
 	VMOVUPS.Z    (DX), K1, Z4
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z5
 	VPDPBUSD     Z4, Z5, Z0
 	VBROADCASTSS (CX)(DI*1), Z5
@@ -28187,15 +27915,11 @@ rows99:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done105
 
 depth104:
 	VMOVUPS.Z    (DX), K1, Z3
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z4
 	VPDPBUSD     Z3, Z4, Z0
 	VBROADCASTSS (CX)(DI*1), Z4
@@ -28242,15 +27966,11 @@ rows103:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done109
 
 depth108:
 	VMOVUPS.Z    (DX), K1, Z2
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z3
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS (CX)(DI*1), Z3
@@ -28283,15 +28003,11 @@ store110:
 rows107:
 	VXORPS     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done113
 
 depth112:
 	VMOVUPS.Z    (DX), K1, Z1
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
 	ADDQ         R9, CX
@@ -28475,16 +28191,12 @@ TEXT ·productPairsBF16(SB), NOSPLIT, $0-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done5
 
 depth4:
 	VMOVUPS      (DX), Z28
 	VMOVUPS.Z    64(DX), K1, Z29
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z30
 	LONG $0x400e9262; WORD $0xc452 // VDPBF16PS    Z28, Z30, Z0
 	LONG $0x400e9262; WORD $0xcd52 // VDPBF16PS    Z29, Z30, Z1
@@ -28720,16 +28432,12 @@ rows3:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done9
 
 depth8:
 	VMOVUPS      (DX), Z26
 	VMOVUPS.Z    64(DX), K1, Z27
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z28
 	LONG $0x401e9262; WORD $0xc252 // VDPBF16PS    Z26, Z28, Z0
 	LONG $0x401e9262; WORD $0xcb52 // VDPBF16PS    Z27, Z28, Z1
@@ -28949,16 +28657,12 @@ rows7:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done13
 
 depth12:
 	VMOVUPS      (DX), Z24
 	VMOVUPS.Z    64(DX), K1, Z25
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z26
 	LONG $0x402e9262; WORD $0xc052 // VDPBF16PS    Z24, Z26, Z0
 	LONG $0x402e9262; WORD $0xc952 // VDPBF16PS    Z25, Z26, Z1
@@ -29162,16 +28866,12 @@ rows11:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done17
 
 depth16:
 	VMOVUPS      (DX), Z22
 	VMOVUPS.Z    64(DX), K1, Z23
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z24
 	LONG $0x403eb262; WORD $0xc652 // VDPBF16PS    Z22, Z24, Z0
 	LONG $0x403eb262; WORD $0xcf52 // VDPBF16PS    Z23, Z24, Z1
@@ -29359,16 +29059,12 @@ rows15:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done21
 
 depth20:
 	VMOVUPS      (DX), Z20
 	VMOVUPS.Z    64(DX), K1, Z21
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z22
 	LONG $0x404eb262; WORD $0xc452 // VDPBF16PS    Z20, Z22, Z0
 	LONG $0x404eb262; WORD $0xcd52 // VDPBF16PS    Z21, Z22, Z1
@@ -29540,16 +29236,12 @@ rows19:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done25
 
 depth24:
 	VMOVUPS      (DX), Z18
 	VMOVUPS.Z    64(DX), K1, Z19
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z20
 	LONG $0x405eb262; WORD $0xc252 // VDPBF16PS    Z18, Z20, Z0
 	LONG $0x405eb262; WORD $0xcb52 // VDPBF16PS    Z19, Z20, Z1
@@ -29705,16 +29397,12 @@ rows23:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done29
 
 depth28:
 	VMOVUPS      (DX), Z16
 	VMOVUPS.Z    64(DX), K1, Z17
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z18
 	LONG $0x406eb262; WORD $0xc052 // VDPBF16PS    Z16, Z18, Z0
 	LONG $0x406eb262; WORD $0xc952 // VDPBF16PS    Z17, Z18, Z1
@@ -29854,16 +29542,12 @@ rows27:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done33
 
 depth32:
 	VMOVUPS      (DX), Z14
 	VMOVUPS.Z    64(DX), K1, Z15
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z16
 	LONG $0x407ed262; WORD $0xc652 // VDPBF16PS    Z14, Z16, Z0
 	LONG $0x407ed262; WORD $0xcf52 // VDPBF16PS    Z15, Z16, Z1
@@ -29986,16 +29670,12 @@ rows31:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done37
 
 depth36:
 	VMOVUPS      (DX), Z12
 	VMOVUPS.Z    64(DX), K1, Z13
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z14
 	LONG $0x480ed262; WORD $0xc452 // VDPBF16PS    Z12, Z14, Z0
 	LONG $0x480ed262; WORD $0xcd52 // VDPBF16PS    Z13, Z14, Z1
@@ -30102,16 +29782,12 @@ rows35:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done41
 
 depth40:
 	VMOVUPS      (DX), Z10
 	VMOVUPS.Z    64(DX), K1, Z11
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z12
 	LONG $0x481ed262; WORD $0xc252 // VDPBF16PS    Z10, Z12, Z0
 	LONG $0x481ed262; WORD $0xcb52 // VDPBF16PS    Z11, Z12, Z1
@@ -30202,16 +29878,12 @@ rows39:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done45
 
 depth44:
 	VMOVUPS      (DX), Z8
 	VMOVUPS.Z    64(DX), K1, Z9
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z10
 	LONG $0x482ed262; WORD $0xc052 // VDPBF16PS    Z8, Z10, Z0
 	LONG $0x482ed262; WORD $0xc952 // VDPBF16PS    Z9, Z10, Z1
@@ -30286,16 +29958,12 @@ rows43:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done49
 
 depth48:
 	VMOVUPS      (DX), Z6
 	VMOVUPS.Z    64(DX), K1, Z7
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z8
 	LONG $0x483ef262; WORD $0xc652 // VDPBF16PS    Z6, Z8, Z0
 	LONG $0x483ef262; WORD $0xcf52 // VDPBF16PS    Z7, Z8, Z1
@@ -30354,16 +30022,12 @@ rows47:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done53
 
 depth52:
 	VMOVUPS      (DX), Z4
 	VMOVUPS.Z    64(DX), K1, Z5
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z6
 	LONG $0x484ef262; WORD $0xc452 // VDPBF16PS    Z4, Z6, Z0
 	LONG $0x484ef262; WORD $0xcd52 // VDPBF16PS    Z5, Z6, Z1
@@ -30403,16 +30067,12 @@ rows51:
 	VXORPS     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done57
 
 depth56:
 	VMOVUPS      (DX), Z2
 	VMOVUPS.Z    64(DX), K1, Z3
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z4
 	LONG $0x485ef262; WORD $0xc252 // VDPBF16PS    Z2, Z4, Z0
 	LONG $0x485ef262; WORD $0xcb52 // VDPBF16PS    Z3, Z4, Z1
@@ -30484,15 +30144,11 @@ one1:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done61
 
 depth60:
 	VMOVUPS.Z    (DX), K1, Z14
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z15
 	LONG $0x4806d262; WORD $0xc652 // VDPBF16PS    Z14, Z15, Z0
 	VBROADCASTSS (CX)(DI*1), Z15
@@ -30646,15 +30302,11 @@ rows59:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done65
 
 depth64:
 	VMOVUPS.Z    (DX), K1, Z13
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z14
 	LONG $0x480ed262; WORD $0xc552 // VDPBF16PS    Z13, Z14, Z0
 	VBROADCASTSS (CX)(DI*1), Z14
@@ -30798,15 +30450,11 @@ rows63:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done69
 
 depth68:
 	VMOVUPS.Z    (DX), K1, Z12
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z13
 	LONG $0x4816d262; WORD $0xc452 // VDPBF16PS    Z12, Z13, Z0
 	VBROADCASTSS (CX)(DI*1), Z13
@@ -30940,15 +30588,11 @@ rows67:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done73
 
 depth72:
 	VMOVUPS.Z    (DX), K1, Z11
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z12
 	LONG $0x481ed262; WORD $0xc352 // VDPBF16PS    Z11, Z12, Z0
 	VBROADCASTSS (CX)(DI*1), Z12
@@ -31072,15 +30716,11 @@ rows71:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done77
 
 depth76:
 	VMOVUPS.Z    (DX), K1, Z10
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z11
 	LONG $0x4826d262; WORD $0xc252 // VDPBF16PS    Z10, Z11, Z0
 	VBROADCASTSS (CX)(DI*1), Z11
@@ -31194,15 +30834,11 @@ rows75:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done81
 
 depth80:
 	VMOVUPS.Z    (DX), K1, Z9
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z10
 	LONG $0x482ed262; WORD $0xc152 // VDPBF16PS    Z9, Z10, Z0
 	VBROADCASTSS (CX)(DI*1), Z10
@@ -31306,15 +30942,11 @@ rows79:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
 	TESTQ      BX, BX
 	JZ         done85
 
 depth84:
 	VMOVUPS.Z    (DX), K1, Z8
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
 	VBROADCASTSS (CX), Z9
 	LONG $0x4836d262; WORD $0xc052 // VDPBF16PS    Z8, Z9, Z0
 	VBROADCASTSS (CX)(DI*1), Z9
@@ -31408,15 +31040,11 @@ rows83:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done89
 
 depth88:
 	VMOVUPS.Z    (DX), K1, Z7
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z8
 	LONG $0x483ef262; WORD $0xc752 // VDPBF16PS    Z7, Z8, Z0
 	VBROADCASTSS (CX)(DI*1), Z8
@@ -31499,15 +31127,11 @@ rows87:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
 	TESTQ      BX, BX
 	JZ         done93
 
 depth92:
 	VMOVUPS.Z    (DX), K1, Z6
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VBROADCASTSS (CX), Z7
 	LONG $0x4846f262; WORD $0xc652 // VDPBF16PS    Z6, Z7, Z0
 	VBROADCASTSS (CX)(DI*1), Z7
@@ -31580,15 +31204,11 @@ rows91:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done97
 
 depth96:
 	VMOVUPS.Z    (DX), K1, Z5
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z6
 	LONG $0x484ef262; WORD $0xc552 // VDPBF16PS    Z5, Z6, Z0
 	VBROADCASTSS (CX)(DI*1), Z6
@@ -31651,15 +31271,11 @@ rows95:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
 	TESTQ      BX, BX
 	JZ         done101
 
 depth100:
 	VMOVUPS.Z    (DX), K1, Z4
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (CX), Z5
 	LONG $0x4856f262; WORD $0xc452 // VDPBF16PS    Z4, Z5, Z0
 	VBROADCASTSS (CX)(DI*1), Z5
@@ -31712,15 +31328,11 @@ rows99:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done105
 
 depth104:
 	VMOVUPS.Z    (DX), K1, Z3
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z4
 	LONG $0x485ef262; WORD $0xc352 // VDPBF16PS    Z3, Z4, Z0
 	VBROADCASTSS (CX)(DI*1), Z4
@@ -31763,15 +31375,11 @@ rows103:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
 	TESTQ      BX, BX
 	JZ         done109
 
 depth108:
 	VMOVUPS.Z    (DX), K1, Z2
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (CX), Z3
 	LONG $0x4866f262; WORD $0xc252 // VDPBF16PS    Z2, Z3, Z0
 	VBROADCASTSS (CX)(DI*1), Z3
@@ -31801,15 +31409,11 @@ store110:
 rows107:
 	VXORPS     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
 	TESTQ      BX, BX
 	JZ         done113
 
 depth112:
 	VMOVUPS.Z    (DX), K1, Z1
-	PREFETCHT1   (SI)
-	ADDQ         DI, SI
 	VBROADCASTSS (CX), Z2
 	LONG $0x486ef262; WORD $0xc152 // VDPBF16PS    Z1, Z2, Z0
 	ADDQ         R9, CX

@@ -37,7 +37,7 @@ func (f *file) products() {
 		for _, e := range elements {
 			rows, cols := tileRows[t.width], vectors*t.width/e.size
 			for _, indexed := range []bool{false, true} {
-				w := &productWriter{target: t, element: e, indexed: indexed}
+				w := &productWriter{target: t, element: e, indexed: indexed, reads: true}
 				w.write(rows)
 			}
 			name := "product" + e.name + t.level
@@ -58,6 +58,7 @@ type productWriter struct {
 	*target
 	element
 	indexed                                           bool // columns of a are at positions that at lists, not at a stride sa
+	reads                                             bool // ahead; products of packed factors do not
 	correct                                           bool // b has one more row, which is added to each row of the product
 	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, at, ldb reg.GPVirtual
 	last                                              reg.Register // mask of the last vector of a row
@@ -170,7 +171,10 @@ func (w *productWriter) body(rows, vectors int) {
 	for v := range vectors {
 		b[v] = w.reg(w.width)
 	}
-	ahead, step := w.param("ahead"), w.param("step")
+	var ahead, step reg.GPVirtual
+	if w.reads {
+		ahead, step = w.param("ahead"), w.param("step")
+	}
 	loop, done := w.label("depth"), w.label("done")
 	c.TESTQ(w.k, w.k)
 	c.JZ(operand.LabelRef(done))
@@ -178,8 +182,10 @@ func (w *productWriter) body(rows, vectors int) {
 	for v := range vectors {
 		w.loadRow(w.b, v, vectors, b[v])
 	}
-	c.PREFETCHT1(operand.Mem{Base: ahead})
-	c.ADDQ(step, ahead)
+	if w.reads {
+		c.PREFETCHT1(operand.Mem{Base: ahead})
+		c.ADDQ(step, ahead)
+	}
 	a, a7 := w.a, w.a7
 	if w.indexed {
 		a, a7 = c.GP64(), c.GP64()
