@@ -290,7 +290,7 @@ func (x *prefetch) nextGroup(bytes int) {
 	x.group++
 }
 
-// next returns what the routine of a product reads ahead, or advances.
+// next returns the address and step of the lines that a product's routine reads ahead. With a step of 0 it advances.
 func (x *prefetch) next() (ahead uintptr, step int) {
 	if x.piece == 0 || x.group == x.groups {
 		x.advance()
