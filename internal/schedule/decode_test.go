@@ -162,3 +162,17 @@ func TestStreamedAhead(t *testing.T) {
 		}
 	}
 }
+
+// A matrix with guards is loaded in branches, which do not stand before a wait.
+func TestStreamedPadding(t *testing.T) {
+	d := tensor.NewDevice(attender(t, hopper, func(*ir.Kernel) {}))
+	defer d.Close()
+	x, y := tensor.Ones(4096, 1020).To(d).Keep(), tensor.Ones(1024).To(d).Keep()
+	if err := tensor.Eval(x, y); err != nil {
+		t.Fatal(err)
+	}
+	got, err := tensor.Data[float32](x.Pad(1, 4, 0).Mul(y).Sum(1))
+	if err != nil || got[0] != 1020 || got[4095] != 1020 {
+		t.Errorf("sums of rows: %v, %v, want 1020", got[:min(1, len(got))], err)
+	}
+}

@@ -16,7 +16,8 @@ func TestEights(t *testing.T) {
 		eights             bool
 	}{
 		{1024, 1024, 0, true},
-		{1280, 1288, 8, true}, // past the end of the last step there are fours
+		{2048, 2056, 8, true},
+		{1280, 1288, 8, false}, // past the end of the last step there would be fours
 		{1032, 1032, 0, false},
 		{1024, 1028, 0, false},
 		{1024, 1024, 4, false},

@@ -29,8 +29,8 @@ type (
 		Value     *Expr
 	}
 	// Load reads the element at Index of a buffer into a variable, or the four
-	// from there on into four, Index being a multiple of four, for elements of 64 bits of two. For a target with
-	// matrices it may read eight halves, Index being a multiple of eight.
+	// from there on into four, Index being a multiple of four, for elements of 64 bits of two, or of halves
+	// the eight from there on, Index being a multiple of eight.
 	Load struct {
 		Dst     []*Var
 		Declare bool // the variables are declared here

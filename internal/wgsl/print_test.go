@@ -85,8 +85,8 @@ func load(b *shader.Block, from *shader.Buffer, name string, n int) []*shader.Ex
 	return x
 }
 
-// A buffer is bound as vectors if it is read by vectors, or if all accesses are to vectors; else
-// they are accesses of one each, and those that write a part of a word are
+// A buffer is bound as vectors if it is read by vectors at least as often as by elements, or if all accesses are to
+// vectors; else they are accesses of one each, and those that write a part of a word are
 // atomic.
 func TestBuffers(t *testing.T) {
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ func (sc *Scope) load(i int) Value {
 	stored := p.loadsOld(in) // later, by lanes that are valid
 	if p.Nest.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) && (!stored || sc.sameCondition(lanes)) {
 		group = 4
-		if p.Nest.Args[in.Arg].DType.IsHalf() && lanes%8 == 0 && index == nil && len(conditions) == 0 && !stored && sc.neededIn(0) == nil && sc.isInEights(v) {
+		if p.Nest.Args[in.Arg].DType.IsHalf() && lanes%8 == 0 && index == nil && len(conditions)+len(parts) == 0 && !stored && sc.neededIn(0) == nil && sc.isInEights(v) {
 			group = 8
 		}
 	}

@@ -120,7 +120,7 @@ func (r *reduction) choose() {
 			for r.lanes = streamed; r.lanes > most && r.cols%(r.along*r.lanes) != 0; {
 				r.lanes /= 2
 			}
-			r.vec8 = r.cols%(8*r.along) == 0 && r.loadsEights()
+			r.vec8 = r.cols%(r.along*r.lanes) == 0 && r.loadsEights() // no rest by fours
 		}
 	}
 	r.group = threads / r.along

@@ -161,7 +161,11 @@ func (q *rowPass) wholeRow() {
 // elements of matrices while the kernels before end.
 func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Expr {
 	step := q.along * q.lanes
-	if !q.Target.Matrices || !q.streams() || q.segments > 1 || q.separate || q.cols < step || slices.ContainsFunc(q.Nest.Body, func(in ir.Instr) bool { return in.UsesIndex() }) {
+	isBranch := func(in ir.Instr) bool { return in.UsesIndex() || in.Op == ir.Load && len(in.View.Guards) > 0 }
+	switch {
+	case !q.Target.Matrices || !q.streams() || q.segments > 1 || q.separate || q.cols < step:
+		return first
+	case q.matrices()*q.lanes > registers || slices.ContainsFunc(q.Nest.Body, isBranch):
 		return first
 	}
 	in := q.root.Beside("_a")
