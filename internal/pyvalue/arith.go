@@ -210,7 +210,7 @@ func (s *Run) Power(a, b int64) int64 {
 func (s *Run) pow(a, b float64) float64 {
 	const bits = 256
 	whole, fraction := math.Modf(math.Abs(b))
-	if rough := math.Pow(a, b); a == 0 || math.IsInf(a, 0) || math.IsNaN(rough) || !(whole <= 1<<62) {
+	if rough := math.Pow(a, b); a == 0 || math.IsInf(a, 0) || math.IsNaN(a) || math.IsNaN(rough) || !(whole <= 1<<62) {
 		return rough
 	}
 	x, root, power := big.NewFloat(a).SetPrec(bits), big.NewFloat(a).SetPrec(bits), big.NewFloat(1).SetPrec(bits)
