@@ -193,19 +193,14 @@ func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) {
 // Ahead starts to read a computed tensor of int32. Read returns the elements, as [Data] does, without a wait for later
 // work if goesOn.
 func (internal) Ahead(_ graph.Token, t Tensor) (read func() ([]int32, error), goesOn bool) {
-	wait, err := storage.Ahead(t.n)
-	if wait == nil && err == nil {
+	wait := storage.Ahead(t.n)
+	if wait == nil {
 		return func() ([]int32, error) { return Data[int32](t) }, false
 	}
 	return func() ([]int32, error) {
-		data, err := t.read("Data", func(*exec.Device, *graph.Node) ([]byte, error) {
-			if err != nil {
-				return nil, err
-			}
-			return wait()
-		})
+		data, err := t.read("Data", func(*exec.Device, *graph.Node) ([]byte, error) { return wait() })
 		return elementsOf[int32](data), err
-	}, err == nil
+	}, true
 }
 
 // Allocate returns n bytes, all 0, or an error if the host has too little memory.

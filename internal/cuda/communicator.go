@@ -281,13 +281,13 @@ func (d *device) note(c *communicator) error {
 	return d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.done)), noTiming)
 }
 
-// checkCommunicators notes the cause of an abort, after a wait: collectives that it has ended gave other
+// checkCommunicators notes the cause of an abort, after a wait for all or some work: collectives that it has ended gave other
 // results than they should.
-func (d *device) checkCommunicators() {
+func (d *device) checkCommunicators(all bool) {
 	for _, c := range d.joined {
 		if cause := c.cause.Load(); cause != nil && c.used && d.Failed == nil {
 			d.Failed = *cause
 		}
-		c.used = false
+		c.used = c.used && !all
 	}
 }

@@ -284,3 +284,42 @@ func TestReadAhead(t *testing.T) {
 		}
 	}
 }
+
+// A launch that fails is an error of the elements that are read, ahead or not, and of no others.
+func TestReadAheadOfFailure(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, ahead := range []bool{false, true} {
+		f := newFake(t, 1<<30)
+		drv, err := f.open(Options{Graphs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := tensor.NewDevice(drv)
+		y := func() tensor.Tensor { return tensor.New([]int32{1, 2, 3}).To(d).Mul(5).Keep() }
+		for range 3 {
+			if _, err := tensor.Data[int32](y()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x := y()
+		for _, n := range []string{"LaunchKernel", "LaunchKernelEx", "GraphLaunch", "GraphInstantiateWithFlags"} {
+			f.fails[n] = outOfMemory
+		}
+		if err := tensor.Eval(x); err != nil {
+			t.Fatal(err)
+		}
+		read := func() ([]int32, error) { return tensor.Data[int32](x) }
+		if ahead {
+			read, _ = tensor.Internal.Ahead(nodes.Token{}, x)
+		}
+		got, err := read()
+		clear(f.fails)
+		if err == nil {
+			t.Errorf("ahead %v: read %v, want an error", ahead, got)
+		}
+		if _, err := tensor.Data[int32](y()); err != nil {
+			t.Errorf("ahead %v: a later read has error %v", ahead, err)
+		}
+		d.Close()
+	}
+}

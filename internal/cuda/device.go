@@ -272,7 +272,7 @@ func (d *device) Wait() error {
 	err := d.wait()
 	if err == nil {
 		d.checkPeers()
-		d.checkCommunicators()
+		d.checkCommunicators(true)
 	}
 	return err
 }

@@ -200,7 +200,11 @@ func (d *device) Snapshot(pieces ...driver.Piece) (wait func() ([]byte, error), 
 			return nil, err
 		}
 		defer leave()
-		return c.data[:bytes], c.wait(d)
+		if err = c.wait(d); err == nil {
+			d.checkCommunicators(false)
+			err = d.Failed // Sync returns it as well
+		}
+		return c.data[:bytes], err
 	}, nil
 }
 
@@ -252,7 +256,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	}
 	if err == nil {
 		d.checkPeers()
-		d.checkCommunicators()
+		d.checkCommunicators(true)
 		err = d.Failed // Sync returns it as well
 	}
 	return err

@@ -169,7 +169,7 @@ func (d *device) Snapshot(pieces ...driver.Piece) (wait func() ([]byte, error), 
 		bytes += p.Bytes
 		words = words && (p.Offset|p.Bytes)%4 == 0
 	}
-	if bytes > maxSnapshot || !words {
+	if bytes == 0 || bytes > maxSnapshot || !words {
 		return nil, nil
 	}
 	if err := d.dropSnapshot(); err != nil {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
@@ -10,22 +11,25 @@ import (
 )
 
 // Ahead starts to read a computed node. Wait returns its elements as Read does, but waits for no work that is
-// submitted after Ahead. It is nil where there is no such read.
-func Ahead(n *graph.Node) (wait func() ([]byte, error), err error) {
+// submitted after Ahead. It is nil where there is no such read, or it fails, as Read does then.
+func Ahead(n *graph.Node) (wait func() ([]byte, error)) {
 	v := n.Value()
-	s, size := v.Store.(*Storage), n.DType.Size()
+	s, size := Of(v), n.DType.Size()
+	if s == nil { // it is not computed, or has failed
+		return nil
+	}
 	d := s.device
 	if d == nil || !d.Limits.Async || s.format != 0 || n.Len() == 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
-		return nil, nil
+		return nil
 	}
 	drv, ok := d.Driver.(driver.Snapshotter)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	var copied func() ([]byte, error)
 	var pending []*Execution
 	elements, first := n.Len()*size, 0
-	err = s.hold(func(d *Device, b *memory.Block) (err error) {
+	err := s.hold(func(d *Device, b *memory.Block) (err error) {
 		r := &d.reports
 		pieces := []driver.Piece{{Buffer: b.Buffer, Offset: v.Offset * size, Bytes: elements}}
 		if pending = slices.Clone(r.pending); len(pending) > 0 {
@@ -35,8 +39,8 @@ func Ahead(n *graph.Node) (wait func() ([]byte, error), err error) {
 		copied, err = drv.Snapshot(pieces...)
 		return err
 	})
-	if copied == nil {
-		return nil, err
+	if copied == nil || err != nil {
+		return nil
 	}
 	return func() ([]byte, error) {
 		data, err := s.copied(copied, elements, pending, first)
@@ -44,7 +48,7 @@ func Ahead(n *graph.Node) (wait func() ([]byte, error), err error) {
 			data, err = Read(n)
 		}
 		return data, err
-	}, nil
+	}
 }
 
 // copied returns the elements of a snapshot, which have the reports of pending executions behind them, from the first
@@ -52,7 +56,10 @@ func Ahead(n *graph.Node) (wait func() ([]byte, error), err error) {
 func (s *Storage) copied(wait func() ([]byte, error), elements int, pending []*Execution, first int) (out []byte, err error) {
 	err = s.hold(func(d *Device, _ *memory.Block) error {
 		data, err := wait()
-		if err != nil || data == nil || slices.ContainsFunc(data[elements:], func(b byte) bool { return b != 0 }) {
+		if err != nil {
+			return cmp.Or(d.sync(), err) // as download does
+		}
+		if data == nil || slices.ContainsFunc(data[elements:], func(b byte) bool { return b != 0 }) {
 			return err
 		}
 		r := &d.reports
@@ -65,6 +72,9 @@ func (s *Storage) copied(wait func() ([]byte, error), elements int, pending []*E
 			}
 		}
 		r.pending = slices.DeleteFunc(r.pending, func(x *Execution) bool { return x.done.Load() })
+		if len(r.pending) == 0 {
+			r.next, r.snapshot = 0, snapshot{}
+		}
 		out = slices.Clone(data[:elements])
 		return s.failed()
 	})

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
@@ -150,7 +151,10 @@ func (s *stream) readReports() error {
 		return nil
 	}
 	data, err := r.taken()
-	if data == nil && err == nil {
+	if err != nil {
+		return cmp.Or(s.sync(), err)
+	}
+	if data == nil {
 		data = r.memory(r.next)
 		err = s.download(data, r.buffer.Buffer, 0)
 	}
