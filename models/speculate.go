@@ -206,6 +206,7 @@ type deviceSpeculation struct {
 	last        round // that was started
 	ready       bool  // its tokens are not yet in the text
 	again       bool  // a round has run
+	err         error // of the last round
 	text, queue []int32
 	ngram, most int
 	positions   int // of the model and the draft
@@ -226,7 +227,9 @@ func (g *Generator) speculateOnDevice(prompt []int32, logits tensor.Tensor, c Ca
 	}
 	if s.queue, err = tensor.Data[int32](first); err == nil && g.Draft != nil {
 		var draft reader
-		draft, err = g.readDraft([][]int32{prompt})
+		if draft, err = g.readDraft([][]int32{prompt}); err != nil {
+			return nil, err
+		}
 		s.last.Draft = draft.cache.back(len(prompt) - 1) // all rounds read two tokens
 	}
 	s.text = slices.Concat(prompt, s.queue)
@@ -285,14 +288,17 @@ func (s *deviceSpeculation) start(length int) {
 // write returns as many of the proposals as the model chooses too, and one token more, of texts that go on for some
 // tokens. It reads them while the next round of a draft runs.
 func (s *deviceSpeculation) write(left int) ([]int32, error) {
-	if !s.ready {
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case !s.ready:
 		s.start(len(s.text))
 	}
 	read, goesOn := tensor.Internal.Ahead(graph.Token{}, s.last.Chosen)
 	n := s.last.Chosen.Dim(1) - 1 // tokens at most
 	s.ready = goesOn && s.again && s.ngram == 0 && left > n && s.proposals(len(s.text)+n) > 0
 	if s.again = true; s.ready {
-		s.start(len(s.text) + n)
+		s.err = tensor.Try(func() { s.start(len(s.text) + n) })
 	}
 	chosen, err := read()
 	if err != nil {

@@ -20,7 +20,8 @@ type turns interface {
 
 // A state is the state of texts whose tokens are chosen on the device: a step takes and returns it.
 type state struct {
-	IDs      tensor.Tensor // the last token of each text, [batch 1]
+	IDs      tensor.Tensor // the last token of each text, [batch 1]; any where Chosen is an error
+	Chosen   tensor.Tensor // the same, checked
 	Cache    Cache
 	Sampling Sampling
 	RNG      *tensor.RNG
@@ -34,18 +35,23 @@ type deviceTurns struct {
 	len   int     // the positions held
 	ready bool    // IDs are not yet yielded
 	again bool    // the step has run
+	err   error   // of the step after IDs
 }
 
 func (g *Generator) onDevice(prompts [][]int32, logits tensor.Tensor, c Cache, n int) (turns, error) {
 	if g.step == nil {
 		g.step = grad.Jit(func(s state) state {
 			x, cache := g.Model.Decode(s.IDs, s.Cache)
-			s.IDs, s.Cache = s.Sampling.Choose(g.Model.Logits(x).Squeeze(1), s.RNG).Unsqueeze(-1), cache
+			logits := g.Model.Logits(x).Squeeze(1)
+			finite := logits.Max(-1).IsFinite() // where not, the step after has no error, so that explain can read its cache
+			s.IDs, s.Cache = s.Sampling.Choose(tensor.Where(finite, logits, 0), s.RNG).Unsqueeze(-1), cache
+			s.Chosen = tensor.Internal.Checked(graph.Token{}, sample.Choosing, s.IDs, finite, "the greatest of the logits", "is NaN or infinite")
 			return s
 		})
 	}
 	d := &deviceTurns{step: g.step, first: slices.Clone(prompts[0]), len: n, ready: true}
-	d.state = state{g.Sampling.Choose(logits, g.RNG).Unsqueeze(-1), c.OnDevice(), g.Sampling, g.RNG}
+	ids := g.Sampling.Choose(logits, g.RNG).Unsqueeze(-1)
+	d.state = state{ids, ids, c.OnDevice(), g.Sampling, g.RNG}
 	return d, tensor.Eval(d.state)
 }
 
@@ -58,12 +64,15 @@ func (d *deviceTurns) next(left int) (choices []Choice, err error) {
 		d.Cache = d.Cache.with(d.len + 1)
 		d.state, d.len, d.again = d.step(d.state), d.len+1, true
 	}
-	if !d.ready {
+	switch {
+	case d.err != nil:
+		return nil, d.err
+	case !d.ready:
 		advance()
 	}
-	read, goesOn := tensor.Internal.Ahead(graph.Token{}, d.IDs)
+	read, goesOn := tensor.Internal.Ahead(graph.Token{}, d.Chosen)
 	if d.ready = goesOn && d.again && left > 1; d.ready {
-		advance()
+		d.err = tensor.Try(advance) // the tokens before it are there
 	}
 	tokens, err := read()
 	for _, t := range tokens {
