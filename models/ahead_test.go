@@ -105,7 +105,7 @@ func TestManyTexts(t *testing.T) {
 	})
 }
 
-// A failure of the device is that of the text, not of later work.
+// A failure of the device is the text's, not later work's.
 func TestFailureOfText(t *testing.T) {
 	onAhead(t, func(t *testing.T, drv *aheadDevice, d *tensor.Device) {
 		g, n := &models.Generator{Model: load[*models.Llama](t, "llama_gqa", d), MaxTokens: 12}, 0
