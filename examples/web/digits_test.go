@@ -256,7 +256,7 @@ type usage struct {
 // Steps take no more memory than the first of them. How many buffers wait for Go's collector depends
 // on when it last ran: one that each second step keeps would be too many.
 func TestMemory(t *testing.T) {
-	b := digitsTab(t, chromium(t), prelude, time.Minute+time.Duration(*memorySteps)*30*time.Millisecond)
+	b := digitsTab(t, chromium(t), prelude, 2*time.Minute+time.Duration(*memorySteps)*100*time.Millisecond)
 	measure := func() usage {
 		for range 3 { // promises, then their waiters, are collected
 			evalIn[bool](b, b.worker, "gc() === undefined")
