@@ -166,8 +166,9 @@ func (p *panelProduct) strip(i int) {
 		n := min(p.Cols, p.c.cols-j)
 		for r := 0; r < rows; r += p.Rows {
 			m := min(p.Rows, rows-r)
-			p.Tile(unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j]), unsafe.Pointer(&left[r*p.depth]), unsafe.Pointer(&p.packed[j*p.depth]),
-				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1, 0, 0)
+			panel := unsafe.Pointer(&p.packed[j*p.depth])
+			p.Tile(unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j]), unsafe.Pointer(&left[r*p.depth]), panel,
+				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1, int(uintptr(panel)), 0)
 		}
 	}
 }
