@@ -11,7 +11,7 @@ import (
 )
 
 // Ahead starts to read a computed node. Wait returns its elements as Read does, but waits for no work that is
-// submitted after Ahead. It is nil where there is no such read, or it fails, as Read does then.
+// submitted after Ahead. It is nil if the read cannot start: Read then returns the elements or the error.
 func Ahead(n *graph.Node) (wait func() ([]byte, error)) {
 	v := n.Value()
 	s, size := Of(v), n.DType.Size()
@@ -59,7 +59,7 @@ func (s *Storage) copied(wait func() ([]byte, error), elements int, pending []*E
 		if err != nil {
 			return cmp.Or(d.sync(), err) // as download does
 		}
-		if data == nil || slices.ContainsFunc(data[elements:], func(b byte) bool { return b != 0 }) {
+		if data == nil || hasBad(data[elements:]) {
 			return err
 		}
 		r := &d.reports

@@ -136,12 +136,15 @@ func (r *reports) taken() ([]byte, error) {
 	}
 	data, err := r.snapshot.wait()
 	r.snapshot.wait = nil
-	for _, b := range data {
-		if b != 0 {
-			return nil, err
-		}
+	if hasBad(data) {
+		return nil, err
 	}
 	return data, err
+}
+
+// hasBad reports whether reports have a bad index.
+func hasBad(reports []byte) bool {
+	return slices.ContainsFunc(reports, func(b byte) bool { return b != 0 })
 }
 
 // readReports attributes the reports of the pending executions. The caller holds the queue.
