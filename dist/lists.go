@@ -32,7 +32,7 @@ func (g *Group) ReduceScatter(d tensor.DType, ts ...tensor.Tensor) []tensor.Tens
 			sent[i] = t.Cast(d).Div(g.size)
 		}
 	}
-	parts := listed{g, driver.ReduceScatter, false}.of(sent)
+	parts := listed{g, driver.ReduceScatter}.of(sent)
 	for i, t := range ts {
 		part := parts[i].Reshape(append([]int{t.Dim(0) / g.size}, t.Shape()[1:]...)...)
 		if d == 0 {
@@ -54,18 +54,18 @@ func (g *Group) AllGather(parts ...tensor.Tensor) []tensor.Tensor {
 			misuse("Group.AllGather", "a scalar has no axis 0", t)
 		}
 	}
-	whole := listed{g, driver.AllGather, false}.of(parts)
+	whole := listed{g, driver.AllGather}.of(parts)
 	for i, t := range parts {
 		whole[i] = whole[i].Reshape(append([]int{t.Dim(0) * g.size}, t.Shape()[1:]...)...)
 	}
 	return whole
 }
 
-// A listed is a collective of a list of tensors: an AllReduce, which adds, a ReduceScatter or an AllGather.
+// A listed is a collective of a list of tensors: an AllReduce, which adds and counts as a step, a ReduceScatter or an
+// AllGather.
 type listed struct {
-	g    *Group
-	op   driver.CollectiveOp
-	step bool // its first bucket counts as a step
+	g  *Group
+	op driver.CollectiveOp
 }
 
 // of returns the flat results.
@@ -73,33 +73,26 @@ func (c listed) of(ts []tensor.Tensor) []tensor.Tensor {
 	if len(ts) == 0 {
 		return nil
 	}
-	results := make([]tensor.Tensor, len(ts))
-	before, types, sizes := digestOf(nodesOf(ts)), make([]tensor.DType, len(ts)), make([]int, len(ts))
+	results, nodes := make([]tensor.Tensor, len(ts)), make([]*graph.Node, len(ts))
+	types, sizes := make([]tensor.DType, len(ts)), make([]int, len(ts))
 	for i, t := range ts {
+		nodes[i] = tensor.Internal.Node(graph.Token{}, t)
 		types[i], sizes[i] = t.DType(), t.Len()*t.DType().Size()
 	}
-	for _, bucket := range buckets(types, sizes) {
-		list := make([]tensor.Tensor, len(bucket))
-		for k, i := range bucket {
-			list[k] = ts[i]
+	before := digestOf(nodes)
+	for k, bucket := range buckets(types, sizes) {
+		var list []*graph.Node
+		for _, i := range bucket {
+			list = append(list, nodes[i])
 		}
-		flat, from := c.bucket(list, before), 0
+		flat, from := c.bucket(list, before, k == 0), 0
 		for _, i := range bucket {
 			to := from + c.length(ts[i].Len())
 			results[i] = flat.Slice(0, from, to)
 			from = to
 		}
-		c.step = false
 	}
 	return results
-}
-
-func nodesOf(ts []tensor.Tensor) []*graph.Node {
-	nodes := make([]*graph.Node, len(ts))
-	for i, t := range ts {
-		nodes[i] = tensor.Internal.Node(graph.Token{}, t)
-	}
-	return nodes
 }
 
 // length is the number of elements of the result of a number of elements.
@@ -114,16 +107,16 @@ func (c listed) length(n int) int {
 }
 
 // bucket returns the results of tensors of one type, one after the other.
-func (c listed) bucket(ts []tensor.Tensor, before digest) tensor.Tensor {
-	g, d, total, steps := c.g, ts[0].DType(), 0, int64(0)
-	if c.step {
+func (c listed) bucket(src []*graph.Node, before digest, first bool) tensor.Tensor {
+	g, d, total, steps := c.g, src[0].DType, 0, int64(0)
+	if first && c.op == driver.AllReduce {
 		steps = 1
 	}
 	var text strings.Builder
 	fmt.Fprint(&text, c.op, " of ", d)
-	for _, t := range ts {
-		fmt.Fprint(&text, " ", t.Shape())
-		total += c.length(t.Len())
+	for _, n := range src {
+		fmt.Fprint(&text, " ", n.Shape)
+		total += c.length(n.Len())
 	}
 	called := &call{text: text.String(), graph: before}
 	f := &graph.HostFunc{Op: fmt.Sprint("dist.", c.op), Key: key{g, called.text, before}, Again: c.op == driver.AllGather, Run: func(out graph.HostArray, in []graph.HostArray) error {
@@ -142,7 +135,7 @@ func (c listed) bucket(ts []tensor.Tensor, before digest) tensor.Tensor {
 		}
 		return calls
 	}}
-	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, nodesOf(ts)...))
+	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, src...))
 }
 
 // onHost computes a bucket in pieces of memory that have the first rank's parts of all tensors, then the second's.

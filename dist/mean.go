@@ -70,7 +70,7 @@ func (g *Group) mean(op string, ts []tensor.Tensor, before, after func(tensor.Te
 		}
 		sent[i] = before(t)
 	}
-	for i, sum := range (listed{g, driver.AllReduce, true}).of(sent) {
+	for i, sum := range (listed{g, driver.AllReduce}).of(sent) {
 		means[i] = after(sum.Reshape(ts[i].Shape()...)).Cast(ts[i].DType())
 	}
 	return means
