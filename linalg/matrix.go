@@ -167,8 +167,8 @@ func (p *panelProduct) strip(i int) {
 		for r := 0; r < rows; r += p.Rows {
 			m := min(p.Rows, rows-r)
 			panel := unsafe.Pointer(&p.packed[j*p.depth])
-			p.Tile(unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j]), unsafe.Pointer(&left[r*p.depth]), panel,
-				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1, int(uintptr(panel)), 0)
+			c := unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j])
+			p.Tile(c, unsafe.Pointer(&left[r*p.depth]), panel, m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, c, p.c.stride*8, int(uintptr(panel)), 0)
 		}
 	}
 }

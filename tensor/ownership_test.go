@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,31 @@ func TestDonateToView(t *testing.T) {
 	y := computed(x.Reshape(2, 2))
 	wantData(t, y, 2, 4, 6, 8)
 	wantGone(t, x, "tensor.Donate")
+}
+
+// A product may be computed in the memory of a matrix that is added to it, also where a function of the matrix follows.
+func TestDonateToProduct(t *testing.T) {
+	const n, depth = 150, 600
+	a, b := computed(tensor.Arange(float64(n*depth)).Rem(7).Reshape(n, depth)), computed(tensor.Arange(float64(depth*n)).Rem(5).Reshape(depth, n))
+	bias := computed(tensor.Arange(float64(n)).Rem(3))
+	for i, f := range []func(x tensor.Tensor) tensor.Tensor{
+		func(x tensor.Tensor) tensor.Tensor { return a.MatMul(b).Add(x) },
+		func(x tensor.Tensor) tensor.Tensor { return a.MatMul(b).Add(x).Maximum(2500) },
+		func(x tensor.Tensor) tensor.Tensor { return a.MatMul(b).Add(bias).Add(x) },
+		func(x tensor.Tensor) tensor.Tensor { return a.MatMul(b).Add(x).Mul(x) },
+		func(x tensor.Tensor) tensor.Tensor { return a.MatMul(b).Add(bias).Maximum(x) },
+	} {
+		x := computed(tensor.Arange(float64(n*n)).Rem(11).Reshape(n, n))
+		want, err := tensor.Data[float32](f(x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensor.Donate(x)
+		got, err := tensor.Data[float32](f(x))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("function %d of a donated matrix is wrong, %v", i, err)
+		}
+	}
 }
 
 func TestScope(t *testing.T) {

@@ -67,7 +67,7 @@ func dotPanel2VNNI(c unsafe.Pointer, a unsafe.Pointer, s unsafe.Pointer, u unsaf
 func fixRunsVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)
 
 //go:noescape
-func productRunsVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productRunsVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
 func codesQ4_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int)

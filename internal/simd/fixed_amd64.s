@@ -8268,9 +8268,9 @@ DATA c4_46fffe00<>+24(SB)/4, $0x46fffe00
 DATA c4_46fffe00<>+28(SB)/4, $0x46fffe00
 GLOBL c4_46fffe00<>(SB), RODATA|NOPTR, $32
 
-// func productRunsVNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productRunsVNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512F, AVX512VNNI, BMI2
-TEXT ·productRunsVNNI(SB), NOSPLIT, $0-104
+TEXT ·productRunsVNNI(SB), NOSPLIT, $0-112
 	MOVQ   c+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
@@ -8455,37 +8455,37 @@ next149:
 done150:
 	TESTQ     R10, R10
 	JZ        store151
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z6, Z6
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z8, Z8
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z10, Z10
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z12, Z12
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z14, Z14
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z16, Z16
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z18, Z18
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z20, Z20
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z22, Z22
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store151:
 	VMOVUPS Z0, K1, (AX)
@@ -8651,32 +8651,32 @@ next155:
 done156:
 	TESTQ     R10, R10
 	JZ        store157
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z6, Z6
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z8, Z8
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z10, Z10
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z12, Z12
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z14, Z14
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z16, Z16
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z18, Z18
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store157:
 	VMOVUPS Z0, K1, (AX)
@@ -8817,27 +8817,27 @@ next161:
 done162:
 	TESTQ     R10, R10
 	JZ        store163
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z6, Z6
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z8, Z8
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z10, Z10
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z12, Z12
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z14, Z14
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store163:
 	VMOVUPS Z0, K1, (AX)
@@ -8953,22 +8953,22 @@ next167:
 done168:
 	TESTQ     R10, R10
 	JZ        store169
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z6, Z6
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z8, Z8
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z10, Z10
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store169:
 	VMOVUPS Z0, K1, (AX)
@@ -9059,17 +9059,17 @@ next173:
 done174:
 	TESTQ     R10, R10
 	JZ        store175
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
-	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      CX, R10
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z6, Z6
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store175:
 	VMOVUPS Z0, K1, (AX)
@@ -9133,12 +9133,12 @@ next179:
 done180:
 	TESTQ     R10, R10
 	JZ        store181
-	MOVQ      AX, CX
-	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      addStep+88(FP), CX
+	VMOVUPS.Z (R10), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z 64(CX), K2, Z1
+	VMOVUPS.Z 64(R10), K2, Z1
 	VADDPS    Z1, Z2, Z2
-	ADDQ      R8, CX
+	ADDQ      CX, R10
 
 store181:
 	VMOVUPS Z0, K1, (AX)

@@ -226,7 +226,11 @@ func testFixedProduct(t *testing.T, r *rand.Rand, name string, f *blocks.Format,
 	})
 	depth := p.Depth(k)
 	for j := 0; j < n; j += p.Cols {
-		p.Tile(unsafe.Pointer(&c[j]), unsafe.Pointer(&left[0]), unsafe.Pointer(&right[j*depth*4]), m, min(p.Cols, n-j), depth, n, lda, 1, ldb, add, 0, 0)
+		sums := unsafe.Pointer(&c[j])
+		if add == 0 {
+			sums = nil
+		}
+		p.Tile(unsafe.Pointer(&c[j]), unsafe.Pointer(&left[0]), unsafe.Pointer(&right[j*depth*4]), m, min(p.Cols, n-j), depth, n, lda, 1, ldb, sums, n*4, 0, 0)
 	}
 	y := make([]float32, k)
 	for j := range n {
@@ -271,7 +275,7 @@ func BenchmarkFixedProduct(b *testing.B) {
 		for b.Loop() {
 			for i := 0; i < m; i += p.Rows {
 				for j := 0; j < n; j += p.Cols {
-					p.Tile(unsafe.Pointer(&c[i*n+j]), unsafe.Pointer(&left[i*lda*4]), unsafe.Pointer(&right[j*depth*4]), p.Rows, p.Cols, depth, n, lda, 1, 0, 0, 0, 0)
+					p.Tile(unsafe.Pointer(&c[i*n+j]), unsafe.Pointer(&left[i*lda*4]), unsafe.Pointer(&right[j*depth*4]), p.Rows, p.Cols, depth, n, lda, 1, 0, nil, 0, 0, 0)
 				}
 			}
 		}

@@ -74,7 +74,7 @@ func fours(cols int, tile ProductTile, interleave Quaternary) *Packing {
 		sums := unsafe.Add(first, groups*n*4)
 		clear(vec[int32](sums, n))
 		for j := 0; j < n; j += cols {
-			tile(unsafe.Add(sums, j*4), unsafe.Pointer(&flip), unsafe.Add(first, j*4), 1, min(cols, n-j), groups, n, 0, 0, n, 0, 0, 0)
+			tile(unsafe.Add(sums, j*4), unsafe.Pointer(&flip), unsafe.Add(first, j*4), 1, min(cols, n-j), groups, n, 0, 0, n, nil, 0, 0, 0)
 		}
 		Unaries[ir.Neg][ir.Int32](sums, sums, n)
 		return n

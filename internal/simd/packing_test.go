@@ -60,7 +60,7 @@ func testPacking(t *testing.T, p *Product, m, n, k, add int, value func() int8) 
 	p.Packing.Right(unsafe.Pointer(&right[0]), unsafe.Pointer(unsafe.SliceData(b)), k, n, ldb)
 	depth := p.Depth(k)
 	for j := 0; j < n; j += p.Cols {
-		p.Tile(unsafe.Pointer(&c[j]), unsafe.Pointer(&left[0]), unsafe.Pointer(&right[j*4]), m, min(p.Cols, n-j), depth, ldc, depth, 1, n, add, 0, 0)
+		p.Tile(unsafe.Pointer(&c[j]), unsafe.Pointer(&left[0]), unsafe.Pointer(&right[j*4]), m, min(p.Cols, n-j), depth, ldc, depth, 1, n, addend(&c[j], add), ldc*4, 0, 0)
 	}
 	if !slices.Equal(c, want) {
 		t.Fatalf("product of int8, %d × %d × %d, add %d, strides %d, %d, %d:\n%v\nwant\n%v", m, n, k, add, lda, ldb, ldc, c, want)

@@ -25,36 +25,39 @@ func (p *Product) Depth(k int) int {
 }
 
 // A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
-// [0, n), over p in [0, k). It adds the sum to c unless add is 0. m and n are at least 1.
+// [0, n), over p in [0, k). Unless add is nil, it adds the sum to the elements at add, whose rows are addStep bytes apart:
+// they are c's, or memory apart from c. m and n are at least 1.
 // The strides of both factors may have any sign. For each p it may read the memory at ahead, which it moves by step
 // bytes, into the second-level cache: the panel that is used next, or any address.
-type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
+type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, ahead, step int)
 
 // An IndexedTile is a ProductTile whose columns of a are at any positions, as in windows:
 // c[i·ldc+j] = Σ a[i·lda+at[p]]·b[p·ldb+j]. There are k ints at at. It sums in the same order.
-type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
+type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, ahead, step int)
 
 // plainProduct has long rows, which the compiler's code is best at.
 func plainProduct[T number]() Product {
 	return Product{128, 512, 1, product[T], indexedProduct[T], nil}
 }
 
-func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, _, _ int) {
-	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return p * sa })
+func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, _, _ int) {
+	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, addStep, func(p int) int { return p * sa })
 }
 
-func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, _, _ int) {
+func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, _, _ int) {
 	columns := vec[int](at, k)
-	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return columns[p] })
+	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, addStep, func(p int) int { return columns[p] })
 }
 
 // multiply updates a row of c by four rows of b at a time. The compiler does not
 // keep larger tiles in registers.
-func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb, add int, column func(p int) int) {
+func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb int, add unsafe.Pointer, addStep int, column func(p int) int) {
 	cs := vec[T](c, (m-1)*ldc+n)
-	if add == 0 {
-		for i := range m {
-			clear(cs[i*ldc:][:n])
+	for i := range m {
+		if row := cs[i*ldc:][:n]; add == nil {
+			clear(row)
+		} else {
+			copy(row, vec[T](unsafe.Add(add, i*addStep), n))
 		}
 	}
 	size := int(unsafe.Sizeof(*new(T)))

@@ -7,31 +7,31 @@ package simd
 import "unsafe"
 
 //go:noescape
-func productF32AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productF32AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF32AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int, ahead int, step int)
+func productF32AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF64AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productF64AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF64AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int, ahead int, step int)
+func productF64AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF32AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productF32AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF32AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int, ahead int, step int)
+func productF32AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF64AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productF64AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productF64AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int, ahead int, step int)
+func productF64AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
-func productI8AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productI8AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
 func widenI8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -40,7 +40,7 @@ func widenI8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func interleavePairAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func productI8AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productI8AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
 func widenI8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -49,10 +49,10 @@ func widenI8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func interleavePairAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func productI8VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productI8VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)
 
 //go:noescape
 func interleaveFourVNNI(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, w unsafe.Pointer, n int)
 
 //go:noescape
-func productPairsBF16(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+func productPairsBF16(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add unsafe.Pointer, addStep int, ahead int, step int)

@@ -14,9 +14,9 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func productF32AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productF32AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·productF32AVX2(SB), NOSPLIT, $0-104
+TEXT ·productF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -69,8 +69,8 @@ TEXT ·productF32AVX2(SB), NOSPLIT, $0-104
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done6
 
@@ -106,32 +106,32 @@ done6:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store7
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y0, Y0
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y2, Y2
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y4, Y4
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y6, Y6
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y8, Y8
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y9, Y9
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y10, Y10
 	VMOVUPS 32(CX), Y12
@@ -185,8 +185,8 @@ rows4:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done10
 
@@ -219,27 +219,27 @@ done10:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store11
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y0, Y0
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y2, Y2
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y4, Y4
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y6, Y6
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y8, Y8
 	VMOVUPS 32(CX), Y10
@@ -285,8 +285,8 @@ rows8:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done14
 
@@ -316,22 +316,22 @@ done14:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store15
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y0, Y0
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y2, Y2
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y4, Y4
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y6, Y6
 	VMOVUPS 32(CX), Y8
@@ -369,8 +369,8 @@ rows12:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done18
 
@@ -397,17 +397,17 @@ done18:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store19
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y0, Y0
 	VMOVUPS 32(CX), Y6
 	VADDPS  Y6, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y2, Y2
 	VMOVUPS 32(CX), Y6
 	VADDPS  Y6, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y4, Y4
 	VMOVUPS 32(CX), Y6
@@ -437,8 +437,8 @@ rows16:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done22
 
@@ -462,12 +462,12 @@ done22:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store23
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(CX), Y4
 	VADDPS  Y4, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y4
 	VADDPS  Y4, Y2, Y2
 	VMOVUPS 32(CX), Y4
@@ -486,8 +486,8 @@ rows20:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done26
 
@@ -508,7 +508,7 @@ done26:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store27
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y2
 	VADDPS  Y2, Y0, Y0
 	VMOVUPS 32(CX), Y2
@@ -559,8 +559,8 @@ edge3:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done30
 
@@ -596,32 +596,32 @@ done30:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store31
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y9, Y9
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y10, Y10
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y11, Y11
 	VMASKMOVPS 32(CX), Y0, Y13
@@ -675,8 +675,8 @@ rows28:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done34
 
@@ -709,27 +709,27 @@ done34:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store35
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y9, Y9
 	VMASKMOVPS 32(CX), Y0, Y11
@@ -775,8 +775,8 @@ rows32:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done38
 
@@ -806,22 +806,22 @@ done38:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store39
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y9
@@ -859,8 +859,8 @@ rows36:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done42
 
@@ -887,17 +887,17 @@ done42:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store43
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y7
 	VADDPS     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y7
 	VADDPS     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y7
@@ -927,8 +927,8 @@ rows40:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done46
 
@@ -952,12 +952,12 @@ done46:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store47
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y5
 	VADDPS     Y5, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y5
 	VADDPS     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y5
 	VADDPS     Y5, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y5
@@ -976,8 +976,8 @@ rows44:
 	VXORPS     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done50
 
@@ -998,7 +998,7 @@ done50:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store51
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y3
 	VADDPS     Y3, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y3
@@ -1034,8 +1034,8 @@ one1:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done54
 
@@ -1064,22 +1064,22 @@ done54:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store55
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y5, Y5
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y6, Y6
 
@@ -1115,8 +1115,8 @@ rows52:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done58
 
@@ -1143,19 +1143,19 @@ done58:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store59
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y5, Y5
 
@@ -1186,8 +1186,8 @@ rows56:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done62
 
@@ -1212,16 +1212,16 @@ done62:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store63
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y4, Y4
 
@@ -1247,8 +1247,8 @@ rows60:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done66
 
@@ -1271,13 +1271,13 @@ done66:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store67
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y3, Y3
 
@@ -1298,8 +1298,8 @@ rows64:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done70
 
@@ -1320,10 +1320,10 @@ done70:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store71
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y3
 	VADDPS     Y3, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y3
 	VADDPS     Y3, Y2, Y2
 
@@ -1336,8 +1336,8 @@ store71:
 rows68:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done74
 
@@ -1356,7 +1356,7 @@ done74:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store75
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
 
@@ -1368,9 +1368,9 @@ end2:
 	VZEROUPPER
 	RET
 
-// func productF32AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int, ahead int, step int)
+// func productF32AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·productF32AVX2Indexed(SB), NOSPLIT, $0-104
+TEXT ·productF32AVX2Indexed(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -1422,8 +1422,8 @@ TEXT ·productF32AVX2Indexed(SB), NOSPLIT, $0-104
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done81
 
@@ -1461,32 +1461,32 @@ done81:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store82
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y0, Y0
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y2, Y2
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y4, Y4
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y6, Y6
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y8, Y8
 	VMOVUPS 32(CX), Y12
 	VADDPS  Y12, Y9, Y9
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y12
 	VADDPS  Y12, Y10, Y10
 	VMOVUPS 32(CX), Y12
@@ -1540,8 +1540,8 @@ rows79:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done85
 
@@ -1576,27 +1576,27 @@ done85:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store86
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y0, Y0
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y2, Y2
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y4, Y4
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y6, Y6
 	VMOVUPS 32(CX), Y10
 	VADDPS  Y10, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VADDPS  Y10, Y8, Y8
 	VMOVUPS 32(CX), Y10
@@ -1642,8 +1642,8 @@ rows83:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done89
 
@@ -1675,22 +1675,22 @@ done89:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store90
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y0, Y0
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y2, Y2
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y4, Y4
 	VMOVUPS 32(CX), Y8
 	VADDPS  Y8, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VADDPS  Y8, Y6, Y6
 	VMOVUPS 32(CX), Y8
@@ -1728,8 +1728,8 @@ rows87:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done93
 
@@ -1758,17 +1758,17 @@ done93:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store94
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y0, Y0
 	VMOVUPS 32(CX), Y6
 	VADDPS  Y6, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y2, Y2
 	VMOVUPS 32(CX), Y6
 	VADDPS  Y6, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VADDPS  Y6, Y4, Y4
 	VMOVUPS 32(CX), Y6
@@ -1798,8 +1798,8 @@ rows91:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done97
 
@@ -1825,12 +1825,12 @@ done97:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store98
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(CX), Y4
 	VADDPS  Y4, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y4
 	VADDPS  Y4, Y2, Y2
 	VMOVUPS 32(CX), Y4
@@ -1849,8 +1849,8 @@ rows95:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done101
 
@@ -1873,7 +1873,7 @@ done101:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store102
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y2
 	VADDPS  Y2, Y0, Y0
 	VMOVUPS 32(CX), Y2
@@ -1924,8 +1924,8 @@ edge78:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done105
 
@@ -1963,32 +1963,32 @@ done105:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store106
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y9, Y9
 	VMASKMOVPS 32(CX), Y0, Y13
 	VADDPS     Y13, Y10, Y10
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y13
 	VADDPS     Y13, Y11, Y11
 	VMASKMOVPS 32(CX), Y0, Y13
@@ -2042,8 +2042,8 @@ rows103:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done109
 
@@ -2078,27 +2078,27 @@ done109:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store110
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y11
 	VADDPS     Y11, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VADDPS     Y11, Y9, Y9
 	VMASKMOVPS 32(CX), Y0, Y11
@@ -2144,8 +2144,8 @@ rows107:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done113
 
@@ -2177,22 +2177,22 @@ done113:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store114
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y9
 	VADDPS     Y9, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VADDPS     Y9, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y9
@@ -2230,8 +2230,8 @@ rows111:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done117
 
@@ -2260,17 +2260,17 @@ done117:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store118
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y7
 	VADDPS     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y7
 	VADDPS     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VADDPS     Y7, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y7
@@ -2300,8 +2300,8 @@ rows115:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done121
 
@@ -2327,12 +2327,12 @@ done121:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store122
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y5
 	VADDPS     Y5, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y5
 	VADDPS     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y5
 	VADDPS     Y5, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y5
@@ -2351,8 +2351,8 @@ rows119:
 	VXORPS     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done125
 
@@ -2375,7 +2375,7 @@ done125:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store126
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y3
 	VADDPS     Y3, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y3
@@ -2411,8 +2411,8 @@ one76:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done129
 
@@ -2443,22 +2443,22 @@ done129:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store130
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y5, Y5
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y7
 	VADDPS     Y7, Y6, Y6
 
@@ -2494,8 +2494,8 @@ rows127:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done133
 
@@ -2524,19 +2524,19 @@ done133:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store134
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VADDPS     Y6, Y5, Y5
 
@@ -2567,8 +2567,8 @@ rows131:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done137
 
@@ -2595,16 +2595,16 @@ done137:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store138
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VADDPS     Y5, Y4, Y4
 
@@ -2630,8 +2630,8 @@ rows135:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done141
 
@@ -2656,13 +2656,13 @@ done141:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store142
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VADDPS     Y4, Y3, Y3
 
@@ -2683,8 +2683,8 @@ rows139:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done145
 
@@ -2707,10 +2707,10 @@ done145:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store146
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y3
 	VADDPS     Y3, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y3
 	VADDPS     Y3, Y2, Y2
 
@@ -2723,8 +2723,8 @@ store146:
 rows143:
 	VXORPS     Y1, Y1, Y1
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done149
 
@@ -2745,7 +2745,7 @@ done149:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store150
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
 
@@ -2757,9 +2757,9 @@ end77:
 	VZEROUPPER
 	RET
 
-// func productF64AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productF64AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·productF64AVX2(SB), NOSPLIT, $0-104
+TEXT ·productF64AVX2(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -2812,8 +2812,8 @@ TEXT ·productF64AVX2(SB), NOSPLIT, $0-104
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done156
 
@@ -2849,32 +2849,32 @@ done156:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store157
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y0, Y0
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y2, Y2
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y4, Y4
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y6, Y6
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y8, Y8
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y9, Y9
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y10, Y10
 	VMOVUPD 32(CX), Y12
@@ -2928,8 +2928,8 @@ rows154:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done160
 
@@ -2962,27 +2962,27 @@ done160:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store161
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y0, Y0
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y2, Y2
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y4, Y4
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y6, Y6
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y8, Y8
 	VMOVUPD 32(CX), Y10
@@ -3028,8 +3028,8 @@ rows158:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done164
 
@@ -3059,22 +3059,22 @@ done164:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store165
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y0, Y0
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y2, Y2
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y4, Y4
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y6, Y6
 	VMOVUPD 32(CX), Y8
@@ -3112,8 +3112,8 @@ rows162:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done168
 
@@ -3140,17 +3140,17 @@ done168:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store169
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y0, Y0
 	VMOVUPD 32(CX), Y6
 	VADDPD  Y6, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y2, Y2
 	VMOVUPD 32(CX), Y6
 	VADDPD  Y6, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y4, Y4
 	VMOVUPD 32(CX), Y6
@@ -3180,8 +3180,8 @@ rows166:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done172
 
@@ -3205,12 +3205,12 @@ done172:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store173
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPD 32(CX), Y4
 	VADDPD  Y4, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y4
 	VADDPD  Y4, Y2, Y2
 	VMOVUPD 32(CX), Y4
@@ -3229,8 +3229,8 @@ rows170:
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done176
 
@@ -3251,7 +3251,7 @@ done176:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store177
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y2
 	VADDPD  Y2, Y0, Y0
 	VMOVUPD 32(CX), Y2
@@ -3302,8 +3302,8 @@ edge153:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done180
 
@@ -3339,32 +3339,32 @@ done180:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store181
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y9, Y9
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y10, Y10
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y11, Y11
 	VMASKMOVPD 32(CX), Y0, Y13
@@ -3418,8 +3418,8 @@ rows178:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done184
 
@@ -3452,27 +3452,27 @@ done184:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store185
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y9, Y9
 	VMASKMOVPD 32(CX), Y0, Y11
@@ -3518,8 +3518,8 @@ rows182:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done188
 
@@ -3549,22 +3549,22 @@ done188:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store189
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y9
@@ -3602,8 +3602,8 @@ rows186:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done192
 
@@ -3630,17 +3630,17 @@ done192:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store193
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y7
 	VADDPD     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y7
 	VADDPD     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y7
@@ -3670,8 +3670,8 @@ rows190:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done196
 
@@ -3695,12 +3695,12 @@ done196:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store197
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y5
 	VADDPD     Y5, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y5
 	VADDPD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y5
 	VADDPD     Y5, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y5
@@ -3719,8 +3719,8 @@ rows194:
 	VXORPD     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done200
 
@@ -3741,7 +3741,7 @@ done200:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store201
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y3
 	VADDPD     Y3, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y3
@@ -3777,8 +3777,8 @@ one151:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done204
 
@@ -3807,22 +3807,22 @@ done204:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store205
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y5, Y5
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y6, Y6
 
@@ -3858,8 +3858,8 @@ rows202:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done208
 
@@ -3886,19 +3886,19 @@ done208:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store209
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y5, Y5
 
@@ -3929,8 +3929,8 @@ rows206:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done212
 
@@ -3955,16 +3955,16 @@ done212:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store213
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y4, Y4
 
@@ -3990,8 +3990,8 @@ rows210:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done216
 
@@ -4014,13 +4014,13 @@ done216:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store217
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y3, Y3
 
@@ -4041,8 +4041,8 @@ rows214:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done220
 
@@ -4063,10 +4063,10 @@ done220:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store221
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y2, Y2
 
@@ -4079,8 +4079,8 @@ store221:
 rows218:
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done224
 
@@ -4099,7 +4099,7 @@ done224:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store225
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 
@@ -4111,9 +4111,9 @@ end152:
 	VZEROUPPER
 	RET
 
-// func productF64AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int, ahead int, step int)
+// func productF64AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·productF64AVX2Indexed(SB), NOSPLIT, $0-104
+TEXT ·productF64AVX2Indexed(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -4165,8 +4165,8 @@ TEXT ·productF64AVX2Indexed(SB), NOSPLIT, $0-104
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done231
 
@@ -4204,32 +4204,32 @@ done231:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store232
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y0, Y0
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y2, Y2
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y4, Y4
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y6, Y6
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y8, Y8
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y9, Y9
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y10, Y10
 	VMOVUPD 32(CX), Y12
@@ -4283,8 +4283,8 @@ rows229:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done235
 
@@ -4319,27 +4319,27 @@ done235:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store236
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y0, Y0
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y2, Y2
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y4, Y4
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y6, Y6
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y8, Y8
 	VMOVUPD 32(CX), Y10
@@ -4385,8 +4385,8 @@ rows233:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done239
 
@@ -4418,22 +4418,22 @@ done239:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store240
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y0, Y0
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y2, Y2
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y4, Y4
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y6, Y6
 	VMOVUPD 32(CX), Y8
@@ -4471,8 +4471,8 @@ rows237:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done243
 
@@ -4501,17 +4501,17 @@ done243:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store244
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y0, Y0
 	VMOVUPD 32(CX), Y6
 	VADDPD  Y6, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y2, Y2
 	VMOVUPD 32(CX), Y6
 	VADDPD  Y6, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y4, Y4
 	VMOVUPD 32(CX), Y6
@@ -4541,8 +4541,8 @@ rows241:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done247
 
@@ -4568,12 +4568,12 @@ done247:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store248
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPD 32(CX), Y4
 	VADDPD  Y4, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPD (CX), Y4
 	VADDPD  Y4, Y2, Y2
 	VMOVUPD 32(CX), Y4
@@ -4592,8 +4592,8 @@ rows245:
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done251
 
@@ -4616,7 +4616,7 @@ done251:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store252
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPD (CX), Y2
 	VADDPD  Y2, Y0, Y0
 	VMOVUPD 32(CX), Y2
@@ -4667,8 +4667,8 @@ edge228:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done255
 
@@ -4706,32 +4706,32 @@ done255:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store256
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y9, Y9
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y10, Y10
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y11, Y11
 	VMASKMOVPD 32(CX), Y0, Y13
@@ -4785,8 +4785,8 @@ rows253:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done259
 
@@ -4821,27 +4821,27 @@ done259:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store260
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y9, Y9
 	VMASKMOVPD 32(CX), Y0, Y11
@@ -4887,8 +4887,8 @@ rows257:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done263
 
@@ -4920,22 +4920,22 @@ done263:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store264
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y7, Y7
 	VMASKMOVPD 32(CX), Y0, Y9
@@ -4973,8 +4973,8 @@ rows261:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done267
 
@@ -5003,17 +5003,17 @@ done267:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store268
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y7
 	VADDPD     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y7
 	VADDPD     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y5, Y5
 	VMASKMOVPD 32(CX), Y0, Y7
@@ -5043,8 +5043,8 @@ rows265:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 32(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done271
 
@@ -5070,12 +5070,12 @@ done271:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store272
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y5
 	VADDPD     Y5, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y5
 	VADDPD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPD    (CX), Y5
 	VADDPD     Y5, Y3, Y3
 	VMASKMOVPD 32(CX), Y0, Y5
@@ -5094,8 +5094,8 @@ rows269:
 	VXORPD     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done275
 
@@ -5118,7 +5118,7 @@ done275:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store276
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPD    (CX), Y3
 	VADDPD     Y3, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y3
@@ -5154,8 +5154,8 @@ one226:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done279
 
@@ -5186,22 +5186,22 @@ done279:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store280
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y5, Y5
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y6, Y6
 
@@ -5237,8 +5237,8 @@ rows277:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done283
 
@@ -5267,19 +5267,19 @@ done283:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store284
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y5, Y5
 
@@ -5310,8 +5310,8 @@ rows281:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done287
 
@@ -5338,16 +5338,16 @@ done287:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store288
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y4, Y4
 
@@ -5373,8 +5373,8 @@ rows285:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done291
 
@@ -5399,13 +5399,13 @@ done291:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store292
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y3, Y3
 
@@ -5426,8 +5426,8 @@ rows289:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done295
 
@@ -5450,10 +5450,10 @@ done295:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store296
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y2, Y2
 
@@ -5466,8 +5466,8 @@ store296:
 rows293:
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done299
 
@@ -5488,7 +5488,7 @@ done299:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store300
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPD (CX), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 
@@ -5500,9 +5500,9 @@ end227:
 	VZEROUPPER
 	RET
 
-// func productF32AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productF32AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·productF32AVX512(SB), NOSPLIT, $0-104
+TEXT ·productF32AVX512(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -5599,8 +5599,8 @@ TEXT ·productF32AVX512(SB), NOSPLIT, $0-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done5
 
@@ -5661,72 +5661,72 @@ done5:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store6
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z26, Z26
 	VMOVUPS.Z 64(CX), K1, Z28
@@ -5844,8 +5844,8 @@ rows3:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done9
 
@@ -5903,67 +5903,67 @@ done9:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store10
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z26
@@ -6073,8 +6073,8 @@ rows7:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done13
 
@@ -6129,62 +6129,62 @@ done13:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store14
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z24
@@ -6286,8 +6286,8 @@ rows11:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done17
 
@@ -6339,57 +6339,57 @@ done17:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store18
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z22
@@ -6483,8 +6483,8 @@ rows15:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done21
 
@@ -6533,52 +6533,52 @@ done21:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store22
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z20
@@ -6664,8 +6664,8 @@ rows19:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done25
 
@@ -6711,47 +6711,47 @@ done25:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store26
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z18
@@ -6829,8 +6829,8 @@ rows23:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done29
 
@@ -6873,42 +6873,42 @@ done29:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store30
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z16
@@ -6978,8 +6978,8 @@ rows27:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done33
 
@@ -7018,37 +7018,37 @@ done33:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store34
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z14
@@ -7110,8 +7110,8 @@ rows31:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done37
 
@@ -7147,32 +7147,32 @@ done37:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store38
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z12
@@ -7226,8 +7226,8 @@ rows35:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done41
 
@@ -7260,27 +7260,27 @@ done41:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store42
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z10
@@ -7326,8 +7326,8 @@ rows39:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done45
 
@@ -7357,22 +7357,22 @@ done45:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store46
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z8
@@ -7410,8 +7410,8 @@ rows43:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done49
 
@@ -7438,17 +7438,17 @@ done49:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store50
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z6
@@ -7478,8 +7478,8 @@ rows47:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done53
 
@@ -7503,12 +7503,12 @@ done53:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store54
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z4
@@ -7527,8 +7527,8 @@ rows51:
 	VXORPS     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done57
 
@@ -7549,7 +7549,7 @@ done57:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store58
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z2
 	VADDPS    Z2, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z2
@@ -7608,8 +7608,8 @@ one1:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done61
 
@@ -7655,46 +7655,46 @@ done61:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store62
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z13, Z13
 
@@ -7770,8 +7770,8 @@ rows59:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done65
 
@@ -7815,43 +7815,43 @@ done65:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store66
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z12, Z12
 
@@ -7922,8 +7922,8 @@ rows63:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done69
 
@@ -7965,40 +7965,40 @@ done69:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store70
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z11, Z11
 
@@ -8064,8 +8064,8 @@ rows67:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done73
 
@@ -8105,37 +8105,37 @@ done73:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store74
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z10, Z10
 
@@ -8196,8 +8196,8 @@ rows71:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done77
 
@@ -8235,34 +8235,34 @@ done77:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store78
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z9, Z9
 
@@ -8318,8 +8318,8 @@ rows75:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done81
 
@@ -8355,31 +8355,31 @@ done81:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store82
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z8, Z8
 
@@ -8430,8 +8430,8 @@ rows79:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done85
 
@@ -8465,28 +8465,28 @@ done85:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store86
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z7, Z7
 
@@ -8532,8 +8532,8 @@ rows83:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done89
 
@@ -8564,25 +8564,25 @@ done89:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store90
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z6, Z6
 
@@ -8623,8 +8623,8 @@ rows87:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done93
 
@@ -8653,22 +8653,22 @@ done93:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store94
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z5, Z5
 
@@ -8704,8 +8704,8 @@ rows91:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done97
 
@@ -8732,19 +8732,19 @@ done97:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store98
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z4, Z4
 
@@ -8775,8 +8775,8 @@ rows95:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done101
 
@@ -8801,16 +8801,16 @@ done101:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store102
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z3, Z3
 
@@ -8836,8 +8836,8 @@ rows99:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done105
 
@@ -8860,13 +8860,13 @@ done105:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store106
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z2, Z2
 
@@ -8887,8 +8887,8 @@ rows103:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done109
 
@@ -8909,10 +8909,10 @@ done109:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store110
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z1, Z1
 
@@ -8925,8 +8925,8 @@ store110:
 rows107:
 	VXORPS     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done113
 
@@ -8945,7 +8945,7 @@ done113:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store114
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
@@ -8957,9 +8957,9 @@ end2:
 	VZEROUPPER
 	RET
 
-// func productF32AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int, ahead int, step int)
+// func productF32AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·productF32AVX512Indexed(SB), NOSPLIT, $8-104
+TEXT ·productF32AVX512Indexed(SB), NOSPLIT, $8-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -9055,8 +9055,8 @@ TEXT ·productF32AVX512Indexed(SB), NOSPLIT, $8-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done119
 
@@ -9119,72 +9119,72 @@ done119:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store120
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z26, Z26
 	VMOVUPS.Z 64(CX), K1, Z28
@@ -9302,8 +9302,8 @@ rows117:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done123
 
@@ -9363,67 +9363,67 @@ done123:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store124
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z26
@@ -9533,8 +9533,8 @@ rows121:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done127
 
@@ -9591,62 +9591,62 @@ done127:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store128
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z24
@@ -9748,8 +9748,8 @@ rows125:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done131
 
@@ -9803,57 +9803,57 @@ done131:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store132
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z22
@@ -9947,8 +9947,8 @@ rows129:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done135
 
@@ -9999,52 +9999,52 @@ done135:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store136
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z20
@@ -10130,8 +10130,8 @@ rows133:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done139
 
@@ -10179,47 +10179,47 @@ done139:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store140
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z18
@@ -10297,8 +10297,8 @@ rows137:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done143
 
@@ -10343,42 +10343,42 @@ done143:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store144
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z16
@@ -10448,8 +10448,8 @@ rows141:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done147
 
@@ -10490,37 +10490,37 @@ done147:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store148
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z14
@@ -10582,8 +10582,8 @@ rows145:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done151
 
@@ -10621,32 +10621,32 @@ done151:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store152
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z12
@@ -10700,8 +10700,8 @@ rows149:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done155
 
@@ -10736,27 +10736,27 @@ done155:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store156
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z10
@@ -10802,8 +10802,8 @@ rows153:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done159
 
@@ -10835,22 +10835,22 @@ done159:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store160
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z8
@@ -10888,8 +10888,8 @@ rows157:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done163
 
@@ -10918,17 +10918,17 @@ done163:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store164
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z6
@@ -10958,8 +10958,8 @@ rows161:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done167
 
@@ -10985,12 +10985,12 @@ done167:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store168
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z4
@@ -11009,8 +11009,8 @@ rows165:
 	VXORPS     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done171
 
@@ -11033,7 +11033,7 @@ done171:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store172
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z2
 	VADDPS    Z2, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z2
@@ -11092,8 +11092,8 @@ one115:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done175
 
@@ -11141,46 +11141,46 @@ done175:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store176
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z13, Z13
 
@@ -11256,8 +11256,8 @@ rows173:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done179
 
@@ -11303,43 +11303,43 @@ done179:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store180
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z12, Z12
 
@@ -11410,8 +11410,8 @@ rows177:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done183
 
@@ -11455,40 +11455,40 @@ done183:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store184
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z11, Z11
 
@@ -11554,8 +11554,8 @@ rows181:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done187
 
@@ -11597,37 +11597,37 @@ done187:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store188
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z10, Z10
 
@@ -11688,8 +11688,8 @@ rows185:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done191
 
@@ -11729,34 +11729,34 @@ done191:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store192
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z9, Z9
 
@@ -11812,8 +11812,8 @@ rows189:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done195
 
@@ -11851,31 +11851,31 @@ done195:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store196
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z8, Z8
 
@@ -11926,8 +11926,8 @@ rows193:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done199
 
@@ -11963,28 +11963,28 @@ done199:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store200
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z7, Z7
 
@@ -12030,8 +12030,8 @@ rows197:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done203
 
@@ -12064,25 +12064,25 @@ done203:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store204
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z6, Z6
 
@@ -12123,8 +12123,8 @@ rows201:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done207
 
@@ -12155,22 +12155,22 @@ done207:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store208
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z5, Z5
 
@@ -12206,8 +12206,8 @@ rows205:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done211
 
@@ -12236,19 +12236,19 @@ done211:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store212
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z4, Z4
 
@@ -12279,8 +12279,8 @@ rows209:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done215
 
@@ -12307,16 +12307,16 @@ done215:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store216
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z3, Z3
 
@@ -12342,8 +12342,8 @@ rows213:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done219
 
@@ -12368,13 +12368,13 @@ done219:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store220
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z2, Z2
 
@@ -12395,8 +12395,8 @@ rows217:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done223
 
@@ -12419,10 +12419,10 @@ done223:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store224
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z1, Z1
 
@@ -12435,8 +12435,8 @@ store224:
 rows221:
 	VXORPS     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done227
 
@@ -12457,7 +12457,7 @@ done227:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store228
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
@@ -12469,9 +12469,9 @@ end116:
 	VZEROUPPER
 	RET
 
-// func productF64AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productF64AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·productF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·productF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -12568,8 +12568,8 @@ TEXT ·productF64AVX512(SB), NOSPLIT, $0-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done233
 
@@ -12630,72 +12630,72 @@ done233:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store234
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z24, Z24
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z26, Z26
 	VMOVUPD.Z 64(CX), K1, Z28
@@ -12813,8 +12813,8 @@ rows231:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done237
 
@@ -12872,67 +12872,67 @@ done237:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store238
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z24, Z24
 	VMOVUPD.Z 64(CX), K1, Z26
@@ -13042,8 +13042,8 @@ rows235:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done241
 
@@ -13098,62 +13098,62 @@ done241:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store242
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z24
@@ -13255,8 +13255,8 @@ rows239:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done245
 
@@ -13308,57 +13308,57 @@ done245:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store246
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z22
@@ -13452,8 +13452,8 @@ rows243:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done249
 
@@ -13502,52 +13502,52 @@ done249:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store250
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z20
@@ -13633,8 +13633,8 @@ rows247:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done253
 
@@ -13680,47 +13680,47 @@ done253:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store254
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z18
@@ -13798,8 +13798,8 @@ rows251:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done257
 
@@ -13842,42 +13842,42 @@ done257:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store258
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z16
@@ -13947,8 +13947,8 @@ rows255:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done261
 
@@ -13987,37 +13987,37 @@ done261:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store262
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z14
@@ -14079,8 +14079,8 @@ rows259:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done265
 
@@ -14116,32 +14116,32 @@ done265:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store266
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z12
@@ -14195,8 +14195,8 @@ rows263:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done269
 
@@ -14229,27 +14229,27 @@ done269:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store270
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z10
@@ -14295,8 +14295,8 @@ rows267:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done273
 
@@ -14326,22 +14326,22 @@ done273:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store274
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z8
@@ -14379,8 +14379,8 @@ rows271:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done277
 
@@ -14407,17 +14407,17 @@ done277:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store278
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z6
 	VADDPD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z6
 	VADDPD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z6
@@ -14447,8 +14447,8 @@ rows275:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done281
 
@@ -14472,12 +14472,12 @@ done281:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store282
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z4
 	VADDPD    Z4, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z4
 	VADDPD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z4
 	VADDPD    Z4, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z4
@@ -14496,8 +14496,8 @@ rows279:
 	VXORPD     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done285
 
@@ -14518,7 +14518,7 @@ done285:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store286
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z2
 	VADDPD    Z2, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z2
@@ -14577,8 +14577,8 @@ one229:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done289
 
@@ -14624,46 +14624,46 @@ done289:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store290
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z13, Z13
 
@@ -14739,8 +14739,8 @@ rows287:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done293
 
@@ -14784,43 +14784,43 @@ done293:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store294
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z12, Z12
 
@@ -14891,8 +14891,8 @@ rows291:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done297
 
@@ -14934,40 +14934,40 @@ done297:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store298
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z11, Z11
 
@@ -15033,8 +15033,8 @@ rows295:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done301
 
@@ -15074,37 +15074,37 @@ done301:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store302
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z10, Z10
 
@@ -15165,8 +15165,8 @@ rows299:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done305
 
@@ -15204,34 +15204,34 @@ done305:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store306
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z9, Z9
 
@@ -15287,8 +15287,8 @@ rows303:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done309
 
@@ -15324,31 +15324,31 @@ done309:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store310
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z8, Z8
 
@@ -15399,8 +15399,8 @@ rows307:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done313
 
@@ -15434,28 +15434,28 @@ done313:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store314
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z7, Z7
 
@@ -15501,8 +15501,8 @@ rows311:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done317
 
@@ -15533,25 +15533,25 @@ done317:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store318
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z6, Z6
 
@@ -15592,8 +15592,8 @@ rows315:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done321
 
@@ -15622,22 +15622,22 @@ done321:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store322
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z5, Z5
 
@@ -15673,8 +15673,8 @@ rows319:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done325
 
@@ -15701,19 +15701,19 @@ done325:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store326
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z4, Z4
 
@@ -15744,8 +15744,8 @@ rows323:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done329
 
@@ -15770,16 +15770,16 @@ done329:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store330
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z3, Z3
 
@@ -15805,8 +15805,8 @@ rows327:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done333
 
@@ -15829,13 +15829,13 @@ done333:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store334
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z2, Z2
 
@@ -15856,8 +15856,8 @@ rows331:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done337
 
@@ -15878,10 +15878,10 @@ done337:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store338
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z1, Z1
 
@@ -15894,8 +15894,8 @@ store338:
 rows335:
 	VXORPD     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done341
 
@@ -15914,7 +15914,7 @@ done341:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store342
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
@@ -15926,9 +15926,9 @@ end230:
 	VZEROUPPER
 	RET
 
-// func productF64AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int, ahead int, step int)
+// func productF64AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·productF64AVX512Indexed(SB), NOSPLIT, $8-104
+TEXT ·productF64AVX512Indexed(SB), NOSPLIT, $8-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -16024,8 +16024,8 @@ TEXT ·productF64AVX512Indexed(SB), NOSPLIT, $8-104
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done347
 
@@ -16088,72 +16088,72 @@ done347:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store348
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z24, Z24
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z26, Z26
 	VMOVUPD.Z 64(CX), K1, Z28
@@ -16271,8 +16271,8 @@ rows345:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done351
 
@@ -16332,67 +16332,67 @@ done351:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store352
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z24, Z24
 	VMOVUPD.Z 64(CX), K1, Z26
@@ -16502,8 +16502,8 @@ rows349:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done355
 
@@ -16560,62 +16560,62 @@ done355:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store356
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z22, Z22
 	VMOVUPD.Z 64(CX), K1, Z24
@@ -16717,8 +16717,8 @@ rows353:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done359
 
@@ -16772,57 +16772,57 @@ done359:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store360
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z20, Z20
 	VMOVUPD.Z 64(CX), K1, Z22
@@ -16916,8 +16916,8 @@ rows357:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done363
 
@@ -16968,52 +16968,52 @@ done363:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store364
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z18, Z18
 	VMOVUPD.Z 64(CX), K1, Z20
@@ -17099,8 +17099,8 @@ rows361:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done367
 
@@ -17148,47 +17148,47 @@ done367:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store368
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z16, Z16
 	VMOVUPD.Z 64(CX), K1, Z18
@@ -17266,8 +17266,8 @@ rows365:
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done371
 
@@ -17312,42 +17312,42 @@ done371:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store372
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z14, Z14
 	VMOVUPD.Z 64(CX), K1, Z16
@@ -17417,8 +17417,8 @@ rows369:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done375
 
@@ -17459,37 +17459,37 @@ done375:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store376
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z12, Z12
 	VMOVUPD.Z 64(CX), K1, Z14
@@ -17551,8 +17551,8 @@ rows373:
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done379
 
@@ -17590,32 +17590,32 @@ done379:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store380
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z10, Z10
 	VMOVUPD.Z 64(CX), K1, Z12
@@ -17669,8 +17669,8 @@ rows377:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done383
 
@@ -17705,27 +17705,27 @@ done383:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store384
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z8, Z8
 	VMOVUPD.Z 64(CX), K1, Z10
@@ -17771,8 +17771,8 @@ rows381:
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done387
 
@@ -17804,22 +17804,22 @@ done387:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store388
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z6, Z6
 	VMOVUPD.Z 64(CX), K1, Z8
@@ -17857,8 +17857,8 @@ rows385:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done391
 
@@ -17887,17 +17887,17 @@ done391:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store392
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z6
 	VADDPD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z6
 	VADDPD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z4, Z4
 	VMOVUPD.Z 64(CX), K1, Z6
@@ -17927,8 +17927,8 @@ rows389:
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done395
 
@@ -17954,12 +17954,12 @@ done395:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store396
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z4
 	VADDPD    Z4, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z4
 	VADDPD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD   (CX), Z4
 	VADDPD    Z4, Z2, Z2
 	VMOVUPD.Z 64(CX), K1, Z4
@@ -17978,8 +17978,8 @@ rows393:
 	VXORPD     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done399
 
@@ -18002,7 +18002,7 @@ done399:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store400
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD   (CX), Z2
 	VADDPD    Z2, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z2
@@ -18061,8 +18061,8 @@ one343:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done403
 
@@ -18110,46 +18110,46 @@ done403:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store404
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z13, Z13
 
@@ -18225,8 +18225,8 @@ rows401:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done407
 
@@ -18272,43 +18272,43 @@ done407:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store408
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z12, Z12
 
@@ -18379,8 +18379,8 @@ rows405:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done411
 
@@ -18424,40 +18424,40 @@ done411:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store412
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z11, Z11
 
@@ -18523,8 +18523,8 @@ rows409:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done415
 
@@ -18566,37 +18566,37 @@ done415:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store416
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z10, Z10
 
@@ -18657,8 +18657,8 @@ rows413:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done419
 
@@ -18698,34 +18698,34 @@ done419:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store420
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z9, Z9
 
@@ -18781,8 +18781,8 @@ rows417:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done423
 
@@ -18820,31 +18820,31 @@ done423:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store424
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z8, Z8
 
@@ -18895,8 +18895,8 @@ rows421:
 	PREFETCHT0 (R13)
 	ADDQ       SI, R13
 	PREFETCHT0 (R13)
-	MOVQ       ahead+88(FP), R13
-	MOVQ       step+96(FP), R14
+	MOVQ       ahead+96(FP), R13
+	MOVQ       step+104(FP), R14
 	TESTQ      BX, BX
 	JZ         done427
 
@@ -18932,28 +18932,28 @@ done427:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store428
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z7, Z7
 
@@ -18999,8 +18999,8 @@ rows425:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done431
 
@@ -19033,25 +19033,25 @@ done431:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store432
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z6, Z6
 
@@ -19092,8 +19092,8 @@ rows429:
 	PREFETCHT0 (R12)
 	ADDQ       SI, R12
 	PREFETCHT0 (R12)
-	MOVQ       ahead+88(FP), R12
-	MOVQ       step+96(FP), R13
+	MOVQ       ahead+96(FP), R12
+	MOVQ       step+104(FP), R13
 	TESTQ      BX, BX
 	JZ         done435
 
@@ -19124,22 +19124,22 @@ done435:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store436
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z5, Z5
 
@@ -19175,8 +19175,8 @@ rows433:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done439
 
@@ -19205,19 +19205,19 @@ done439:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store440
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z4, Z4
 
@@ -19248,8 +19248,8 @@ rows437:
 	PREFETCHT0 (R11)
 	ADDQ       SI, R11
 	PREFETCHT0 (R11)
-	MOVQ       ahead+88(FP), R11
-	MOVQ       step+96(FP), R12
+	MOVQ       ahead+96(FP), R11
+	MOVQ       step+104(FP), R12
 	TESTQ      BX, BX
 	JZ         done443
 
@@ -19276,16 +19276,16 @@ done443:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store444
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z3, Z3
 
@@ -19311,8 +19311,8 @@ rows441:
 	PREFETCHT0 (R10)
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done447
 
@@ -19337,13 +19337,13 @@ done447:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store448
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z2, Z2
 
@@ -19364,8 +19364,8 @@ rows445:
 	MOVQ       AX, R10
 	ADDQ       SI, R10
 	PREFETCHT0 (R10)
-	MOVQ       ahead+88(FP), R10
-	MOVQ       step+96(FP), R11
+	MOVQ       ahead+96(FP), R10
+	MOVQ       step+104(FP), R11
 	TESTQ      BX, BX
 	JZ         done451
 
@@ -19388,10 +19388,10 @@ done451:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store452
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z1, Z1
 
@@ -19404,8 +19404,8 @@ store452:
 rows449:
 	VXORPD     Z0, Z0, Z0
 	PREFETCHT0 (AX)
-	MOVQ       ahead+88(FP), SI
-	MOVQ       step+96(FP), DI
+	MOVQ       ahead+96(FP), SI
+	MOVQ       step+104(FP), DI
 	TESTQ      BX, BX
 	JZ         done455
 
@@ -19426,7 +19426,7 @@ done455:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store456
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPD.Z (CX), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
@@ -19438,9 +19438,9 @@ end344:
 	VZEROUPPER
 	RET
 
-// func productI8AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productI8AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·productI8AVX2(SB), NOSPLIT, $0-104
+TEXT ·productI8AVX2(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -19528,27 +19528,27 @@ done306:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store307
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y10
 	VPADDD  Y10, Y0, Y0
 	VMOVUPS 32(CX), Y10
 	VPADDD  Y10, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VPADDD  Y10, Y2, Y2
 	VMOVUPS 32(CX), Y10
 	VPADDD  Y10, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VPADDD  Y10, Y4, Y4
 	VMOVUPS 32(CX), Y10
 	VPADDD  Y10, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VPADDD  Y10, Y6, Y6
 	VMOVUPS 32(CX), Y10
 	VPADDD  Y10, Y7, Y7
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y10
 	VPADDD  Y10, Y8, Y8
 	VMOVUPS 32(CX), Y10
@@ -19629,22 +19629,22 @@ done310:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store311
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y8
 	VPADDD  Y8, Y0, Y0
 	VMOVUPS 32(CX), Y8
 	VPADDD  Y8, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VPADDD  Y8, Y2, Y2
 	VMOVUPS 32(CX), Y8
 	VPADDD  Y8, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VPADDD  Y8, Y4, Y4
 	VMOVUPS 32(CX), Y8
 	VPADDD  Y8, Y5, Y5
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y8
 	VPADDD  Y8, Y6, Y6
 	VMOVUPS 32(CX), Y8
@@ -19712,17 +19712,17 @@ done314:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store315
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y6
 	VPADDD  Y6, Y0, Y0
 	VMOVUPS 32(CX), Y6
 	VPADDD  Y6, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VPADDD  Y6, Y2, Y2
 	VMOVUPS 32(CX), Y6
 	VPADDD  Y6, Y3, Y3
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y6
 	VPADDD  Y6, Y4, Y4
 	VMOVUPS 32(CX), Y6
@@ -19777,12 +19777,12 @@ done318:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store319
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y4
 	VPADDD  Y4, Y0, Y0
 	VMOVUPS 32(CX), Y4
 	VPADDD  Y4, Y1, Y1
-	ADDQ    SI, CX
+	ADDQ    DX, CX
 	VMOVUPS (CX), Y4
 	VPADDD  Y4, Y2, Y2
 	VMOVUPS 32(CX), Y4
@@ -19821,7 +19821,7 @@ done322:
 	MOVQ    add+80(FP), CX
 	TESTQ   CX, CX
 	JZ      store323
-	MOVQ    AX, CX
+	MOVQ    addStep+88(FP), DX
 	VMOVUPS (CX), Y2
 	VPADDD  Y2, Y0, Y0
 	VMOVUPS 32(CX), Y2
@@ -19907,27 +19907,27 @@ done326:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store327
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y11
 	VPADDD     Y11, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y11
 	VPADDD     Y11, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VPADDD     Y11, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y11
 	VPADDD     Y11, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VPADDD     Y11, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y11
 	VPADDD     Y11, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VPADDD     Y11, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y11
 	VPADDD     Y11, Y8, Y8
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y11
 	VPADDD     Y11, Y9, Y9
 	VMASKMOVPS 32(CX), Y0, Y11
@@ -20008,22 +20008,22 @@ done330:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store331
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y9
 	VPADDD     Y9, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y9
 	VPADDD     Y9, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VPADDD     Y9, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y9
 	VPADDD     Y9, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VPADDD     Y9, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y9
 	VPADDD     Y9, Y6, Y6
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y9
 	VPADDD     Y9, Y7, Y7
 	VMASKMOVPS 32(CX), Y0, Y9
@@ -20091,17 +20091,17 @@ done334:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store335
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y7
 	VPADDD     Y7, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y7
 	VPADDD     Y7, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VPADDD     Y7, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y7
 	VPADDD     Y7, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y7
 	VPADDD     Y7, Y5, Y5
 	VMASKMOVPS 32(CX), Y0, Y7
@@ -20156,12 +20156,12 @@ done338:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store339
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y5
 	VPADDD     Y5, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y5
 	VPADDD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMOVUPS    (CX), Y5
 	VPADDD     Y5, Y3, Y3
 	VMASKMOVPS 32(CX), Y0, Y5
@@ -20200,7 +20200,7 @@ done342:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store343
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMOVUPS    (CX), Y3
 	VPADDD     Y3, Y1, Y1
 	VMASKMOVPS 32(CX), Y0, Y3
@@ -20262,19 +20262,19 @@ done346:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store347
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y6
 	VPADDD     Y6, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VPADDD     Y6, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VPADDD     Y6, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VPADDD     Y6, Y4, Y4
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y6
 	VPADDD     Y6, Y5, Y5
 
@@ -20331,16 +20331,16 @@ done350:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store351
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y5
 	VPADDD     Y5, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VPADDD     Y5, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VPADDD     Y5, Y3, Y3
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y5
 	VPADDD     Y5, Y4, Y4
 
@@ -20389,13 +20389,13 @@ done354:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store355
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y4
 	VPADDD     Y4, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VPADDD     Y4, Y2, Y2
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y4
 	VPADDD     Y4, Y3, Y3
 
@@ -20436,10 +20436,10 @@ done358:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store359
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y3
 	VPADDD     Y3, Y1, Y1
-	ADDQ       SI, CX
+	ADDQ       DX, CX
 	VMASKMOVPS (CX), Y0, Y3
 	VPADDD     Y3, Y2, Y2
 
@@ -20469,7 +20469,7 @@ done362:
 	MOVQ       add+80(FP), CX
 	TESTQ      CX, CX
 	JZ         store363
-	MOVQ       AX, CX
+	MOVQ       addStep+88(FP), DX
 	VMASKMOVPS (CX), Y0, Y2
 	VPADDD     Y2, Y1, Y1
 
@@ -20596,9 +20596,9 @@ DATA c4_ffff<>+24(SB)/4, $0x0000ffff
 DATA c4_ffff<>+28(SB)/4, $0x0000ffff
 GLOBL c4_ffff<>(SB), RODATA|NOPTR, $32
 
-// func productI8AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productI8AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·productI8AVX512(SB), NOSPLIT, $0-104
+TEXT ·productI8AVX512(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -20781,72 +20781,72 @@ done461:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store462
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z26, Z26
 	VMOVUPS.Z 64(CX), K1, Z28
@@ -21045,67 +21045,67 @@ done465:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store466
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z26
@@ -21291,62 +21291,62 @@ done469:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store470
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z24
@@ -21519,57 +21519,57 @@ done473:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store474
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z22
@@ -21729,52 +21729,52 @@ done477:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store478
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z20
@@ -21921,47 +21921,47 @@ done481:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store482
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z18
@@ -22095,42 +22095,42 @@ done485:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store486
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z16
@@ -22250,37 +22250,37 @@ done489:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store490
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z14
@@ -22387,32 +22387,32 @@ done493:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store494
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z12
@@ -22506,27 +22506,27 @@ done497:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store498
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z10
@@ -22607,22 +22607,22 @@ done501:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store502
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z8
@@ -22690,17 +22690,17 @@ done505:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store506
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z6
 	VPADDD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z6
 	VPADDD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z6
@@ -22755,12 +22755,12 @@ done509:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store510
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z4
 	VPADDD    Z4, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z4
 	VPADDD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z4
 	VPADDD    Z4, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z4
@@ -22799,7 +22799,7 @@ done513:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store514
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z2
 	VPADDD    Z2, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z2
@@ -22915,46 +22915,46 @@ done517:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store518
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z13, Z13
 
@@ -23084,43 +23084,43 @@ done521:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store522
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z12, Z12
 
@@ -23242,40 +23242,40 @@ done525:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store526
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z11, Z11
 
@@ -23389,37 +23389,37 @@ done529:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store530
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z10, Z10
 
@@ -23525,34 +23525,34 @@ done533:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store534
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z9, Z9
 
@@ -23650,31 +23650,31 @@ done537:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store538
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z8, Z8
 
@@ -23764,28 +23764,28 @@ done541:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store542
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z7, Z7
 
@@ -23866,25 +23866,25 @@ done545:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store546
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z6, Z6
 
@@ -23957,22 +23957,22 @@ done549:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store550
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z5, Z5
 
@@ -24037,19 +24037,19 @@ done553:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store554
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z4, Z4
 
@@ -24106,16 +24106,16 @@ done557:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store558
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z3, Z3
 
@@ -24164,13 +24164,13 @@ done561:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store562
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z2, Z2
 
@@ -24211,10 +24211,10 @@ done565:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store566
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z2
 	VPADDD    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z2
 	VPADDD    Z2, Z1, Z1
 
@@ -24244,7 +24244,7 @@ done569:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store570
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z1
 	VPADDD    Z1, Z0, Z0
 
@@ -24331,9 +24331,9 @@ end578:
 	VZEROUPPER
 	RET
 
-// func productI8VNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productI8VNNI(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VNNI, BMI2, MMX+
-TEXT ·productI8VNNI(SB), NOSPLIT, $0-104
+TEXT ·productI8VNNI(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -24518,72 +24518,72 @@ done5:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store6
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z28
 	VPADDD    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VPADDD    Z28, Z26, Z26
 	VMOVUPS.Z 64(CX), K1, Z28
@@ -24784,67 +24784,67 @@ done9:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store10
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z26
 	VPADDD    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VPADDD    Z26, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z26
@@ -25032,62 +25032,62 @@ done13:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store14
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z24
 	VPADDD    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VPADDD    Z24, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z24
@@ -25262,57 +25262,57 @@ done17:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store18
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z22
 	VPADDD    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VPADDD    Z22, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z22
@@ -25474,52 +25474,52 @@ done21:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store22
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z20
 	VPADDD    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VPADDD    Z20, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z20
@@ -25668,47 +25668,47 @@ done25:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store26
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z18
 	VPADDD    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VPADDD    Z18, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z18
@@ -25844,42 +25844,42 @@ done29:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store30
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z16
 	VPADDD    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VPADDD    Z16, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z16
@@ -26001,37 +26001,37 @@ done33:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store34
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z14
 	VPADDD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VPADDD    Z14, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z14
@@ -26140,32 +26140,32 @@ done37:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store38
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z12
 	VPADDD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VPADDD    Z12, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z12
@@ -26261,27 +26261,27 @@ done41:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store42
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z10
 	VPADDD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VPADDD    Z10, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z10
@@ -26364,22 +26364,22 @@ done45:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store46
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z8
 	VPADDD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VPADDD    Z8, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z8
@@ -26449,17 +26449,17 @@ done49:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store50
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z6
 	VPADDD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z6
 	VPADDD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VPADDD    Z6, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z6
@@ -26516,12 +26516,12 @@ done53:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store54
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z4
 	VPADDD    Z4, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z4
 	VPADDD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z4
 	VPADDD    Z4, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z4
@@ -26562,7 +26562,7 @@ done57:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store58
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z2
 	VPADDD    Z2, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z2
@@ -26679,46 +26679,46 @@ done61:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store62
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VPADDD    Z14, Z13, Z13
 
@@ -26849,43 +26849,43 @@ done65:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store66
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VPADDD    Z13, Z12, Z12
 
@@ -27008,40 +27008,40 @@ done69:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store70
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VPADDD    Z12, Z11, Z11
 
@@ -27156,37 +27156,37 @@ done73:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store74
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VPADDD    Z11, Z10, Z10
 
@@ -27293,34 +27293,34 @@ done77:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store78
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VPADDD    Z10, Z9, Z9
 
@@ -27419,31 +27419,31 @@ done81:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store82
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VPADDD    Z9, Z8, Z8
 
@@ -27534,28 +27534,28 @@ done85:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store86
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VPADDD    Z8, Z7, Z7
 
@@ -27637,25 +27637,25 @@ done89:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store90
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VPADDD    Z7, Z6, Z6
 
@@ -27729,22 +27729,22 @@ done93:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store94
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VPADDD    Z6, Z5, Z5
 
@@ -27810,19 +27810,19 @@ done97:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store98
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VPADDD    Z5, Z4, Z4
 
@@ -27880,16 +27880,16 @@ done101:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store102
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VPADDD    Z4, Z3, Z3
 
@@ -27939,13 +27939,13 @@ done105:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store106
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VPADDD    Z3, Z2, Z2
 
@@ -27987,10 +27987,10 @@ done109:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store110
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z2
 	VPADDD    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z2
 	VPADDD    Z2, Z1, Z1
 
@@ -28021,7 +28021,7 @@ done113:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store114
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z1
 	VPADDD    Z1, Z0, Z0
 
@@ -28092,9 +28092,9 @@ end118:
 	VZEROUPPER
 	RET
 
-// func productPairsBF16(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int, ahead int, step int)
+// func productPairsBF16(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add *byte, addStep int, ahead int, step int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512_BF16, BMI2, MMX+
-TEXT ·productPairsBF16(SB), NOSPLIT, $0-104
+TEXT ·productPairsBF16(SB), NOSPLIT, $0-112
 	MOVQ       c+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -28249,72 +28249,72 @@ done5:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store6
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z28
 	VADDPS    Z28, Z25, Z25
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z28
 	VADDPS    Z28, Z26, Z26
 	VMOVUPS.Z 64(CX), K1, Z28
@@ -28487,67 +28487,67 @@ done9:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store10
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z26
 	VADDPS    Z26, Z23, Z23
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z26
 	VADDPS    Z26, Z24, Z24
 	VMOVUPS.Z 64(CX), K1, Z26
@@ -28709,62 +28709,62 @@ done13:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store14
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z24
 	VADDPS    Z24, Z21, Z21
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z24
 	VADDPS    Z24, Z22, Z22
 	VMOVUPS.Z 64(CX), K1, Z24
@@ -28915,57 +28915,57 @@ done17:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store18
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z22
 	VADDPS    Z22, Z19, Z19
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z22
 	VADDPS    Z22, Z20, Z20
 	VMOVUPS.Z 64(CX), K1, Z22
@@ -29105,52 +29105,52 @@ done21:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store22
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z20
 	VADDPS    Z20, Z17, Z17
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z20
 	VADDPS    Z20, Z18, Z18
 	VMOVUPS.Z 64(CX), K1, Z20
@@ -29279,47 +29279,47 @@ done25:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store26
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z18
 	VADDPS    Z18, Z15, Z15
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z18
 	VADDPS    Z18, Z16, Z16
 	VMOVUPS.Z 64(CX), K1, Z18
@@ -29437,42 +29437,42 @@ done29:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store30
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z16
 	VADDPS    Z16, Z13, Z13
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z16
 	VADDPS    Z16, Z14, Z14
 	VMOVUPS.Z 64(CX), K1, Z16
@@ -29578,37 +29578,37 @@ done33:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store34
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z14
 	VADDPS    Z14, Z12, Z12
 	VMOVUPS.Z 64(CX), K1, Z14
@@ -29703,32 +29703,32 @@ done37:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store38
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z12
 	VADDPS    Z12, Z10, Z10
 	VMOVUPS.Z 64(CX), K1, Z12
@@ -29812,27 +29812,27 @@ done41:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store42
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z10
 	VADDPS    Z10, Z8, Z8
 	VMOVUPS.Z 64(CX), K1, Z10
@@ -29905,22 +29905,22 @@ done45:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store46
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z8
 	VADDPS    Z8, Z6, Z6
 	VMOVUPS.Z 64(CX), K1, Z8
@@ -29982,17 +29982,17 @@ done49:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store50
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z6
 	VADDPS    Z6, Z4, Z4
 	VMOVUPS.Z 64(CX), K1, Z6
@@ -30043,12 +30043,12 @@ done53:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store54
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS   (CX), Z4
 	VADDPS    Z4, Z2, Z2
 	VMOVUPS.Z 64(CX), K1, Z4
@@ -30085,7 +30085,7 @@ done57:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store58
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS   (CX), Z2
 	VADDPS    Z2, Z0, Z0
 	VMOVUPS.Z 64(CX), K1, Z2
@@ -30187,46 +30187,46 @@ done61:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store62
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z12, Z12
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z14
 	VADDPS    Z14, Z13, Z13
 
@@ -30343,43 +30343,43 @@ done65:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store66
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z11, Z11
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z13
 	VADDPS    Z13, Z12, Z12
 
@@ -30489,40 +30489,40 @@ done69:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store70
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z10, Z10
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z12
 	VADDPS    Z12, Z11, Z11
 
@@ -30625,37 +30625,37 @@ done73:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store74
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z9, Z9
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z11
 	VADDPS    Z11, Z10, Z10
 
@@ -30751,34 +30751,34 @@ done77:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store78
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z8, Z8
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z10
 	VADDPS    Z10, Z9, Z9
 
@@ -30867,31 +30867,31 @@ done81:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store82
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z7, Z7
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z9
 	VADDPS    Z9, Z8, Z8
 
@@ -30973,28 +30973,28 @@ done85:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store86
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z6, Z6
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z8
 	VADDPS    Z8, Z7, Z7
 
@@ -31068,25 +31068,25 @@ done89:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store90
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z5, Z5
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	VADDPS    Z7, Z6, Z6
 
@@ -31153,22 +31153,22 @@ done93:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store94
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z4, Z4
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z6
 	VADDPS    Z6, Z5, Z5
 
@@ -31228,19 +31228,19 @@ done97:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store98
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z3, Z3
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z5
 	VADDPS    Z5, Z4, Z4
 
@@ -31293,16 +31293,16 @@ done101:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store102
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z2, Z2
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z4
 	VADDPS    Z4, Z3, Z3
 
@@ -31348,13 +31348,13 @@ done105:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store106
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z1, Z1
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	VADDPS    Z3, Z2, Z2
 
@@ -31393,10 +31393,10 @@ done109:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store110
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z0, Z0
-	ADDQ      SI, CX
+	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z2, Z1, Z1
 
@@ -31425,7 +31425,7 @@ done113:
 	MOVQ      add+80(FP), CX
 	TESTQ     CX, CX
 	JZ        store114
-	MOVQ      AX, CX
+	MOVQ      addStep+88(FP), DX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
 

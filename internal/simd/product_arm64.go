@@ -7,13 +7,13 @@ package simd
 import "unsafe"
 
 //go:noescape
-func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
+func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, ahead, step int)
 
 //go:noescape
-func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
+func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, ahead, step int)
 
 //go:noescape
-func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
+func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, ahead, step int)
 
 //go:noescape
-func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
+func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, ahead, step int)

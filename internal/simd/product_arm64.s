@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
-TEXT ·productF32NEON(SB), NOSPLIT, $0-104
+// func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, ahead, step int)
+TEXT ·productF32NEON(SB), NOSPLIT, $0-112
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -17,8 +17,9 @@ TEXT ·productF32NEON(SB), NOSPLIT, $0-104
 	MOVD    sa+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
-	MOVD    ahead+88(FP), R11
-	MOVD    step+96(FP), R12
+	MOVD    addStep+88(FP), R11
+	MOVD    ahead+96(FP), R12
+	MOVD    step+104(FP), R13
 	LSL     $2, R6, R6
 	LSL     $2, R7, R7
 	LSL     $2, R9, R9
@@ -81,11 +82,15 @@ depth4:
 
 done5:
 	CBZ     R10, store6
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -156,11 +161,15 @@ depth8:
 
 done9:
 	CBZ     R10, store10
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -168,7 +177,7 @@ done9:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -176,7 +185,7 @@ done9:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -184,7 +193,7 @@ done9:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -296,11 +305,15 @@ depth12:
 
 done13:
 	CBZ     R10, store14
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -308,7 +321,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -316,7 +329,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -324,7 +337,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -332,7 +345,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -340,7 +353,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -348,7 +361,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -356,7 +369,7 @@ done13:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -434,10 +447,13 @@ depth17:
 
 done18:
 	CBZ     R10, store19
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -490,28 +506,31 @@ depth21:
 
 done22:
 	CBZ     R10, store23
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -594,52 +613,55 @@ depth25:
 
 done26:
 	CBZ     R10, store27
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e2dd76d // FADD V13.4S, V27.4S, V13.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -696,9 +718,11 @@ depth30:
 
 done31:
 	CBZ     R10, store32
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 
@@ -733,21 +757,23 @@ depth34:
 
 done35:
 	CBZ     R10, store36
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 
@@ -801,37 +827,39 @@ depth38:
 
 done39:
 	CBZ     R10, store40
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
 
@@ -896,11 +924,15 @@ depth42:
 
 done43:
 	CBZ     R10, store44
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -974,11 +1006,15 @@ depth46:
 
 done47:
 	CBZ     R10, store48
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -986,7 +1022,7 @@ done47:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -994,7 +1030,7 @@ done47:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1002,7 +1038,7 @@ done47:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1126,11 +1162,15 @@ depth50:
 
 done51:
 	CBZ     R10, store52
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1138,7 +1178,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1146,7 +1186,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1154,7 +1194,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1162,7 +1202,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1170,7 +1210,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1178,7 +1218,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1186,7 +1226,7 @@ done51:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -1261,8 +1301,8 @@ store52:
 	ADD     R23, R22
 	RET     
 
-// func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
-TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-104
+// func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, ahead, step int)
+TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-112
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -1274,8 +1314,9 @@ TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-104
 	MOVD    at+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
-	MOVD    ahead+88(FP), R11
-	MOVD    step+96(FP), R12
+	MOVD    addStep+88(FP), R11
+	MOVD    ahead+96(FP), R12
+	MOVD    step+104(FP), R13
 	LSL     $2, R6, R6
 	LSL     $2, R7, R7
 	LSL     $2, R9, R9
@@ -1338,11 +1379,15 @@ depth56:
 
 done57:
 	CBZ     R10, store58
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1414,11 +1459,15 @@ depth60:
 
 done61:
 	CBZ     R10, store62
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1426,7 +1475,7 @@ done61:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1434,7 +1483,7 @@ done61:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1442,7 +1491,7 @@ done61:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1555,11 +1604,15 @@ depth64:
 
 done65:
 	CBZ     R10, store66
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1567,7 +1620,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1575,7 +1628,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1583,7 +1636,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1591,7 +1644,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1599,7 +1652,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1607,7 +1660,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1615,7 +1668,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.S4]
 	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1694,10 +1747,13 @@ depth69:
 
 done70:
 	CBZ     R10, store71
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1751,28 +1807,31 @@ depth73:
 
 done74:
 	CBZ     R10, store75
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1856,52 +1915,55 @@ depth77:
 
 done78:
 	CBZ     R10, store79
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1.P  (R19)(R23), [V27.S4]
 	WORD    $0x4e2dd76d // FADD V13.4S, V27.4S, V13.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	VLD1.P  (R19)(R23), [V27.S4]
@@ -1959,9 +2021,11 @@ depth82:
 
 done83:
 	CBZ     R10, store84
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 
@@ -1997,21 +2061,23 @@ depth86:
 
 done87:
 	CBZ     R10, store88
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 
@@ -2066,37 +2132,39 @@ depth90:
 
 done91:
 	CBZ     R10, store92
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.S4]
 	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
 
@@ -2162,11 +2230,15 @@ depth94:
 
 done95:
 	CBZ     R10, store96
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2241,11 +2313,15 @@ depth98:
 
 done99:
 	CBZ     R10, store100
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2253,7 +2329,7 @@ done99:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2261,7 +2337,7 @@ done99:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2269,7 +2345,7 @@ done99:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2394,11 +2470,15 @@ depth102:
 
 done103:
 	CBZ     R10, store104
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2406,7 +2486,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2414,7 +2494,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2422,7 +2502,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2430,7 +2510,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2438,7 +2518,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2446,7 +2526,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2454,7 +2534,7 @@ done103:
 	VLD1R.P (R20)(R23), [V27.S4]
 	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.S4]
 	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
 	VLD1R.P (R19)(R23), [V27.S4]
@@ -2529,8 +2609,8 @@ store104:
 	ADD     R23, R22
 	RET     
 
-// func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)
-TEXT ·productF64NEON(SB), NOSPLIT, $0-104
+// func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int, add unsafe.Pointer, addStep, ahead, step int)
+TEXT ·productF64NEON(SB), NOSPLIT, $0-112
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -2542,8 +2622,9 @@ TEXT ·productF64NEON(SB), NOSPLIT, $0-104
 	MOVD    sa+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
-	MOVD    ahead+88(FP), R11
-	MOVD    step+96(FP), R12
+	MOVD    addStep+88(FP), R11
+	MOVD    ahead+96(FP), R12
+	MOVD    step+104(FP), R13
 	LSL     $3, R6, R6
 	LSL     $3, R7, R7
 	LSL     $3, R9, R9
@@ -2606,11 +2687,15 @@ depth108:
 
 done109:
 	CBZ     R10, store110
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2681,11 +2766,15 @@ depth112:
 
 done113:
 	CBZ     R10, store114
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2693,7 +2782,7 @@ done113:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2701,7 +2790,7 @@ done113:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2709,7 +2798,7 @@ done113:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2821,11 +2910,15 @@ depth116:
 
 done117:
 	CBZ     R10, store118
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2833,7 +2926,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2841,7 +2934,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2849,7 +2942,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2857,7 +2950,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2865,7 +2958,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6fd76f // FADD V15.2D, V27.2D, V15.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2873,7 +2966,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e71d771 // FADD V17.2D, V27.2D, V17.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e72d772 // FADD V18.2D, V27.2D, V18.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2881,7 +2974,7 @@ done117:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e74d774 // FADD V20.2D, V27.2D, V20.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e75d775 // FADD V21.2D, V27.2D, V21.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -2959,10 +3052,13 @@ depth121:
 
 done122:
 	CBZ     R10, store123
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3015,28 +3111,31 @@ depth125:
 
 done126:
 	CBZ     R10, store127
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3119,52 +3218,55 @@ depth129:
 
 done130:
 	CBZ     R10, store131
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6ad76a // FADD V10.2D, V27.2D, V10.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e6dd76d // FADD V13.2D, V27.2D, V13.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3221,9 +3323,11 @@ depth134:
 
 done135:
 	CBZ     R10, store136
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
@@ -3258,21 +3362,23 @@ depth138:
 
 done139:
 	CBZ     R10, store140
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
@@ -3326,37 +3432,39 @@ depth142:
 
 done143:
 	CBZ     R10, store144
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
@@ -3403,9 +3511,11 @@ depth146:
 
 done147:
 	CBZ     R10, store148
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
@@ -3441,21 +3551,23 @@ depth150:
 
 done151:
 	CBZ     R10, store152
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
@@ -3513,37 +3625,39 @@ depth154:
 
 done155:
 	CBZ     R10, store156
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
@@ -3582,8 +3696,8 @@ store156:
 	ADD     R23, R0
 	RET     
 
-// func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add, ahead, step int)
-TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-104
+// func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb int, add unsafe.Pointer, addStep, ahead, step int)
+TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-112
 	MOVD    c+0(FP), R0
 	MOVD    a+8(FP), R1
 	MOVD    b+16(FP), R2
@@ -3595,8 +3709,9 @@ TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-104
 	MOVD    at+64(FP), R8
 	MOVD    ldb+72(FP), R9
 	MOVD    add+80(FP), R10
-	MOVD    ahead+88(FP), R11
-	MOVD    step+96(FP), R12
+	MOVD    addStep+88(FP), R11
+	MOVD    ahead+96(FP), R12
+	MOVD    step+104(FP), R13
 	LSL     $3, R6, R6
 	LSL     $3, R7, R7
 	LSL     $3, R9, R9
@@ -3659,11 +3774,15 @@ depth160:
 
 done161:
 	CBZ     R10, store162
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3735,11 +3854,15 @@ depth164:
 
 done165:
 	CBZ     R10, store166
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3747,7 +3870,7 @@ done165:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3755,7 +3878,7 @@ done165:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3763,7 +3886,7 @@ done165:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3876,11 +3999,15 @@ depth168:
 
 done169:
 	CBZ     R10, store170
-	MOVD    R0, R2
-	MOVD    R21, R19
-	MOVD    R22, R20
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
+	SUB     R0, R22, R23
+	ADD     R23, R10, R20
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3888,7 +4015,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3896,7 +4023,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3904,7 +4031,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3912,7 +4039,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3920,7 +4047,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6fd76f // FADD V15.2D, V27.2D, V15.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3928,7 +4055,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e71d771 // FADD V17.2D, V27.2D, V17.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e72d772 // FADD V18.2D, V27.2D, V18.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -3936,7 +4063,7 @@ done169:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e74d774 // FADD V20.2D, V27.2D, V20.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e75d775 // FADD V21.2D, V27.2D, V21.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -4015,10 +4142,13 @@ depth173:
 
 done174:
 	CBZ     R10, store175
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -4072,28 +4202,31 @@ depth177:
 
 done178:
 	CBZ     R10, store179
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -4177,52 +4310,55 @@ depth181:
 
 done182:
 	CBZ     R10, store183
-	MOVD    R0, R2
-	MOVD    R21, R19
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
+	SUB     R0, R21, R23
+	ADD     R23, R10, R19
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6ad76a // FADD V10.2D, V27.2D, V10.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e6dd76d // FADD V13.2D, V27.2D, V13.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
 	VLD1.P  (R19)(R23), [V27.D2]
@@ -4280,9 +4416,11 @@ depth186:
 
 done187:
 	CBZ     R10, store188
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
@@ -4318,21 +4456,23 @@ depth190:
 
 done191:
 	CBZ     R10, store192
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
@@ -4387,37 +4527,39 @@ depth194:
 
 done195:
 	CBZ     R10, store196
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
@@ -4465,9 +4607,11 @@ depth198:
 
 done199:
 	CBZ     R10, store200
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
@@ -4504,21 +4648,23 @@ depth202:
 
 done203:
 	CBZ     R10, store204
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
@@ -4577,37 +4723,39 @@ depth206:
 
 done207:
 	CBZ     R10, store208
-	MOVD    R0, R2
+	MOVD    addStep+88(FP), R5
+	SUB     R0, R0, R23
+	ADD     R23, R10, R2
 	CMP     $1, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 	CMP     $2, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 	CMP     $3, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 	CMP     $4, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 	CMP     $5, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
 	CMP     $6, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
 	CMP     $7, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
 	CMP     $8, R3
-	CSEL    GT, R6, ZR, R23
+	CSEL    GT, R5, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 

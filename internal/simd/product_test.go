@@ -50,7 +50,7 @@ func TestPairProduct(t *testing.T) {
 						x[i] = ir.ToBF16(float32(rand.IntN(9) - 4))
 					}
 				}
-				p.Tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, n, k, 1, n, 0, 0, 0)
+				p.Tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, n, k, 1, n, nil, 0, 0, 0)
 				for i := range m {
 					for j := range n {
 						var want float32
@@ -84,6 +84,14 @@ func testProductDepths[T number](t *testing.T, d ir.DType) {
 			}
 		}
 	}
+}
+
+// addend is the elements from c on, or nil if add is 0.
+func addend[T number](c *T, add int) unsafe.Pointer {
+	if add == 0 {
+		return nil
+	}
+	return unsafe.Pointer(c)
 }
 
 func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
@@ -121,18 +129,24 @@ func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 	a, b := values(lenA), values(lenB)
 	c := values(before + (m-1)*ldc + n)
 	want := slices.Clone(c)
+	// What is added is c, or another matrix, or a row.
+	sums, sum, step := addend(&c[before], add), c[before:], ldc
+	if step = []int{ldc, n + rand.IntN(3), 0}[rand.IntN(3)]; add != 0 && step != ldc {
+		sum = values((m-1)*step + n)
+		sums = unsafe.Pointer(&sum[0])
+	}
 	for i := range m {
 		for j := range n {
 			x := &want[before+i*ldc+j]
-			if add == 0 {
-				*x = 0
+			if *x = 0; add != 0 {
+				*x = sum[i*step+j]
 			}
 			for p := range k {
 				*x += a[firstA+i*lda+p*sa] * b[firstB+p*ldb+j]
 			}
 		}
 	}
-	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(&a[firstA]), unsafe.Pointer(&b[firstB]), m, n, k, ldc, lda, sa, ldb, add, rand.Int(), 1+rand.IntN(128))
+	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(&a[firstA]), unsafe.Pointer(&b[firstB]), m, n, k, ldc, lda, sa, ldb, sums, step*int(unsafe.Sizeof(c[0])), rand.Int(), 1+rand.IntN(128))
 	if !slices.Equal(c, want) {
 		t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, %d:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, sa, ldb, c, want)
 	}
@@ -172,10 +186,10 @@ func testIndexedProduct[T number](t *testing.T, d ir.DType) {
 				for i := range c {
 					c[i] = T(rand.Float64() * 9)
 				}
-				want := slices.Clone(c)
+				want, size := slices.Clone(c), int(unsafe.Sizeof(c[0]))
 				start := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
-				p.Tile(start(want), start(column), start(b), m, n, k, ldc, k, 1, ldb, add, 0, 0)
-				p.Indexed(start(c), start(a), start(b), m, n, k, ldc, lda, unsafe.Pointer(unsafe.SliceData(at)), ldb, add, rand.Int(), 1+rand.IntN(128))
+				p.Tile(start(want), start(column), start(b), m, n, k, ldc, k, 1, ldb, addend(&want[0], add), ldc*size, 0, 0)
+				p.Indexed(start(c), start(a), start(b), m, n, k, ldc, lda, unsafe.Pointer(unsafe.SliceData(at)), ldb, addend(&c[0], add), ldc*size, rand.Int(), 1+rand.IntN(128))
 				if !slices.Equal(c, want) {
 					t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, columns %v:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, ldb, at, c, want)
 				}
@@ -198,7 +212,7 @@ func TestProductOfSpecialValues(t *testing.T) {
 	row, col := m/2, n-1
 	a[row*k+3] = float32(math.NaN())
 	b[4*n+col] = float32(math.Inf(1))
-	p.Tile(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), m, n, k, n, k, 1, n, 0, 0, 0)
+	p.Tile(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), m, n, k, n, k, 1, n, nil, 0, 0, 0)
 	for i := range m {
 		for j := range n {
 			x := float64(c[i*n+j])

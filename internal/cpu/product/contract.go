@@ -114,7 +114,8 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		r.left = newFactor(s, x, r.rows, r.depth, &r.product, true, s.Size(r.rows.Axes) <= s.Tune.FewRows)
 	}
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
-	r.after = newEpilogue(s, sum, r.rows, r.cols)
+	load, sum := addend(s, sum, r.rows, r.cols)
+	r.after = newEpilogue(s, sum, load, r.rows, r.cols)
 	return r, extra
 }
 

@@ -15,8 +15,10 @@ import (
 type epilogue struct {
 	program    *vector.Program
 	sum        int     // the register of the sums
-	out        *matrix // the result, if the epilogue is only a store, or nil
-	large      *matrix // the result, if it is larger than the second-level cache, or nil
+	addend     *matrix // what the product adds to the sums, such as a bias, or nil
+	out        *matrix // the result, if sums may stand there before the epilogue, or nil
+	stored     bool    // the epilogue is only a store
+	large      *matrix // the result, if it is larger than the second-level cache and sums stand elsewhere, or nil
 	rows, cols *vector.Tiling
 	size       int // bytes of an element
 	axis, band int // the axis that is cut into bands, -1 for none, and their length
@@ -26,7 +28,8 @@ type epilogue struct {
 // the rows: they are whole cache lines there.
 const narrowBand = 64
 
-func newEpilogue(s *vector.Space, sum int, rows, cols *vector.Tiling) *epilogue {
+// newEpilogue returns the epilogue after instruction sum, to whose sums the product has added a load, -1 for none.
+func newEpilogue(s *vector.Space, sum, load int, rows, cols *vector.Tiling) *epilogue {
 	typ := s.Body[sum].Type
 	e := &epilogue{rows: rows, cols: cols, size: typ.Size(), axis: -1}
 	extent := s.Extents(rows, cols)
@@ -45,12 +48,62 @@ func newEpilogue(s *vector.Space, sum int, rows, cols *vector.Tiling) *epilogue 
 	e.program, e.sum = a.Program, a.Body[sum]
 	in := &s.Body[stores[0]]
 	result := newMatrix(a, in, rows, cols)
-	if len(e.program.Ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
+	if load >= 0 {
+		e.addend = newMatrix(a, &s.Body[load], rows, cols)
+	}
+	e.stored = len(e.program.Ops) == 1 && in.Src[0] == sum
+	if s.Args[in.Arg].DType == typ && (e.stored || onlyReadsFewer(s, stores, sum)) {
 		e.out = result
 	} else if loopnest.Points(s.Axes, in.Domain)*float64(result.size) > float64(4*s.Tune.Panel) {
 		e.large = result
 	}
 	return e
+}
+
+// addend returns a load that only adds to instruction sum, and that addition, which then takes the place of the sum.
+// It returns -1 and sum if there is none.
+func addend(s *vector.Space, sum int, rows, cols *vector.Tiling) (load, result int) {
+	reader := -1
+	for i := range s.Body {
+		for _, x := range s.Body[i].Src {
+			if x == sum && reader >= 0 {
+				return -1, sum
+			} else if x == sum {
+				reader = i
+			}
+		}
+	}
+	if reader < 0 || s.Body[reader].Op != ir.Add || s.Body[reader].Type != s.Body[sum].Type || len(s.Limits) > 0 {
+		return -1, sum
+	}
+	src := s.Body[reader].Src
+	load = src[0] + src[1] - sum
+	if x, y, ok := located(s, load, rows, cols); !ok || x.runs > 1 || y.runs > 1 || y.step != 1 {
+		return -1, sum
+	}
+	return load, reader
+}
+
+// beside returns what the product adds to the sums of the strip at which an activation is, an empty panel for nothing.
+func (e *epilogue) beside(f *vector.Activation) panel {
+	if e.addend == nil {
+		return panel{}
+	}
+	at, row, _, _ := e.addend.inPlace(f)
+	return panel{at: at, row: row}
+}
+
+// onlyReadsFewer reports whether the one store reads, beside instruction sum, only buffers of fewer elements than the
+// result: none of them is the result's memory.
+func onlyReadsFewer(s *vector.Space, stores []int, sum int) bool {
+	result := loopnest.Points(s.Axes, s.Body[stores[0]].Domain)
+	need := s.Needs(stores, []int{sum})
+	for i := range s.Body {
+		if in := &s.Body[i]; need[i] && in.Op != ir.Store && in.View != nil && loopnest.Points(s.Axes, in.Domain) >= result {
+			return false
+		}
+	}
+	return len(stores) == 1
 }
 
 // run computes and stores the strip at which an activation is, from its sums.

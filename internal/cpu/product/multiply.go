@@ -62,7 +62,7 @@ func (t *tilePart) multiply(finish bool) {
 	t.endBlock = max(t.firstBlock, min(t.endBlock, t.depth.Needed(t.ofRight)))
 	// Where the depth is 0, one iteration sets the strips to 0.
 	for k := t.firstBlock; k < max(t.endBlock, t.firstBlock+1); k++ {
-		m := multiplication{rows: t.rows.Size(t.ofResult), cols: t.cols.Size(t.ofResult), add: k - t.firstBlock} // the first block overwrites
+		m := multiplication{rows: t.rows.Size(t.ofResult), cols: t.cols.Size(t.ofResult)}
 		if k < t.endBlock {
 			t.loadRight(&m, k)
 		}
@@ -72,6 +72,11 @@ func (t *tilePart) multiply(finish bool) {
 				continue
 			}
 			inPlace := t.locate(&m, i, finish)
+			if m.add = (panel{}); k > t.firstBlock {
+				m.add = m.result
+			} else if k == 0 {
+				m.add = t.after.beside(t.ofResult)
+			}
 			if k < t.endBlock {
 				t.loadLeft(&m, i, k)
 			}
@@ -134,14 +139,15 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	m.prefetchLeft = t.left.ahead(t.ofLeft, m.microTiles(&t.product))
 }
 
-// locate sets where strip i is summed: directly in the result if the epilogue only stores,
-// otherwise in stripMemory. It reports whether that is the result, which it takes even if its rows
-// compete for sets of the cache, because a copy takes longer.
+// locate sets where strip i is summed: in the result if the epilogue only stores, even if its rows compete for sets
+// of the cache, because a copy takes longer; or if the strip has its rows without gaps, as the epilogue reads them;
+// otherwise in stripMemory. It reports whether the sums are the result.
 func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) {
 	if finish && t.after.out != nil {
-		if at, row, column, ok := t.after.out.inPlace(t.ofResult); ok && column == 1 {
+		at, row, column, ok := t.after.out.inPlace(t.ofResult)
+		if ok && column == 1 && (t.after.stored || row == m.cols || m.rows == 1) {
 			m.result = panel{at: at, row: row}
-			return true
+			return t.after.stored
 		}
 	}
 	at := i - t.firstStrip
@@ -162,9 +168,9 @@ type panel struct {
 // right[depth cols].
 type multiplication struct {
 	result, right panel
+	add           panel // what sums are added to, if anything: the result, or what the epilogue adds
 	leftPanel
 	rows, cols, depth           int
-	add                         int      // 0 overwrites the result, otherwise the sum is added to it
 	prefetchLeft, prefetchRight prefetch // of the panels that are used next
 	prefetchResult              prefetch // of where the epilogue stores
 	finish                      bands    // the epilogue of sums that are complete, if any
@@ -215,11 +221,15 @@ func (x *multiplication) runOf(p *simd.Product, size, first int, left unsafe.Poi
 			if step == 0 {
 				ahead = uintptr(b) // its page is known
 			}
+			add := x.add.at
+			if add != nil {
+				add = unsafe.Add(add, ((first+i)*x.add.row+j)*size)
+			}
 			m, n := min(height, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {
-				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add, int(ahead), step)
+				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, add, x.add.row*size, int(ahead), step)
 			} else {
-				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add, int(ahead), step)
+				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, add, x.add.row*size, int(ahead), step)
 			}
 		}
 		x.finish.upTo(first + min(i+height, rows))

@@ -36,8 +36,9 @@ func TestMultiplication(t *testing.T) {
 			}
 			x := multiplication{
 				result: panel{at: unsafe.Pointer(&c[guard]), row: n}, leftPanel: leftPanel{left: panel{unsafe.Pointer(&a[0]), k, 1}}, right: panel{unsafe.Pointer(&b[0]), n, 1},
-				rows: m, cols: n, depth: k, add: 1,
+				rows: m, cols: n, depth: k,
 			}
+			x.add = x.result
 			x.run(&p, 4)
 			if !slices.Equal(c, want) {
 				t.Fatalf("product of %d × %d × %d is wrong", m, n, k)

@@ -235,7 +235,7 @@ func (r *winogradRunner) prepare(sum, y int) {
 	}
 	s.Body[sum].Domain = s.Roles(ir.M, ir.N)
 	stores := s.Stores(0, false)
-	r.after = newEpilogue(s, sum, r.rows, r.cols)
+	r.after = newEpilogue(s, sum, -1, r.rows, r.cols)
 	r.work = s.Work(stores) / r.product.Speed
 
 	width, weights := r.cols.MaxPoints(), r.panelBytes()

@@ -161,8 +161,11 @@ func (r *winogradRunner) transformImages(f *vector.Activation, to unsafe.Pointer
 func (r *winogradRunner) multiply(to, elements, weights unsafe.Pointer, tiles, cols, channels, add int) {
 	size := ir.Float32.Size()
 	for i := range tileElements {
-		m := multiplication{rows: tiles, cols: cols, depth: channels, add: add}
+		m := multiplication{rows: tiles, cols: cols, depth: channels}
 		m.result = panel{at: unsafe.Add(to, i*planeOf(tiles*cols)*size), row: cols}
+		if add > 0 {
+			m.add = m.result
+		}
 		m.left = panel{unsafe.Add(elements, i*planeOf(tiles*channels)*size), channels, 1}
 		m.right = panel{unsafe.Add(weights, i*planeOf(channels*cols)*size), cols, 1}
 		if i+1 < tileElements {
@@ -210,7 +213,10 @@ func (r *winogradRunner) direct(w *vector.Worker, sums, spare unsafe.Pointer, co
 	for k := range r.depth.Count {
 		r.depth.MoveTo(images, k)
 		r.depth.MoveTo(weights, k)
-		m := multiplication{rows: r.rows.Size(images), cols: cols, depth: r.depth.Size(weights), add: k, result: panel{at: spare, row: cols}}
+		m := multiplication{rows: r.rows.Size(images), cols: cols, depth: r.depth.Size(weights), result: panel{at: spare, row: cols}}
+		if k > 0 {
+			m.add = m.result
+		}
 		m.leftPanel = r.windows.read(images, w, 0, 0)
 		weights.Run()
 		m.right = panel{weights.Reg[r.weight], cols, 1}

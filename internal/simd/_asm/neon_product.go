@@ -30,12 +30,13 @@ type neonProduct struct {
 const (
 	rC, rA, rB, rM, rN, rK, rLdc, rLda, rSa, rLdb, rAdd = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
-	rAt   = rSa // the table of an indexed routine
-	rRows = 11  // the offsets of rows 1 to 7 of a, to R17
-	rB1   = 19  // pointers to the second and third register of a row of b
-	rC1   = 21  // and of c
-	rTemp = 23
-	rCol  = 24 // pointer to a column of a
+	rAt      = rSa // the table of an indexed routine
+	rAddStep = rK  // after the sums
+	rRows    = 11  // the offsets of rows 1 to 7 of a, to R17
+	rB1      = 19  // pointers to the second and third register of a row of b
+	rC1      = 21  // and of c
+	rTemp    = 23
+	rCol     = 24 // pointer to a column of a
 )
 
 // The registers of vectors: the tile is V0 to V23.
@@ -47,9 +48,9 @@ const (
 func (w *neonProduct) write(name string) {
 	strides := []int{rLdc, rLda, rLdb}
 	if w.indexed {
-		w.begin(name, "c a b", "m n k ldc lda", "at", "ldb add ahead step")
+		w.begin(name, "c a b", "m n k ldc lda", "at", "ldb", "add", "addStep ahead step")
 	} else {
-		w.begin(name, "c a b", "m n k ldc lda sa ldb add ahead step")
+		w.begin(name, "c a b", "m n k ldc lda sa ldb", "add", "addStep ahead step")
 		strides = append(strides, rSa)
 	}
 	shift := map[int]int{4: 2, 8: 3}[w.size]
@@ -157,12 +158,14 @@ func (w *neonProduct) body(rows, vectors int, single bool) {
 
 	w.mark(done)
 	w.do("CBZ R%d, %s", rAdd, store)
-	// All of c is read before any of it is written, because registers overlap.
+	// All of add, which may be c, is read before c is written, because registers overlap.
+	w.do("MOVD addStep+88(FP), R%d", rAddStep)
 	for v := range vectors {
-		w.do("MOVD R%d, R%d", pointer(rC, rC1, v), pointer(rB, rB1, v))
+		w.do("SUB R%d, R%d, R%d", rC, pointer(rC, rC1, v), rTemp)
+		w.do("ADD R%d, R%d, R%d", rTemp, rAdd, pointer(rB, rB1, v))
 	}
 	for i := range rows {
-		w.rowStep(i+1, rLdc)
+		w.rowStep(i+1, rAddStep)
 		for v := range vectors {
 			w.loadStep(pointer(rB, rB1, v), rTemp, vA, single)
 			w.op("FADD", w.size, acc(i, v), vA, acc(i, v))

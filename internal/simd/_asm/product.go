@@ -73,9 +73,9 @@ var tileRows = map[int]int{32: 6, 64: 14}
 
 func (w *productWriter) write(rows int) {
 	c := w.Context
-	name, signature := "product"+w.name+w.level, "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)"
+	name, signature := "product"+w.name+w.level, "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb int, add *byte, addStep, ahead, step int)"
 	if w.indexed {
-		name, signature = indexedName(name), "func(c, a, b *byte, m, n, k, ldc, lda int, at *byte, ldb, add, ahead, step int)"
+		name, signature = indexedName(name), "func(c, a, b *byte, m, n, k, ldc, lda int, at *byte, ldb int, add *byte, addStep, ahead, step int)"
 	}
 	c.Function(name)
 	c.Attributes(attr.NOSPLIT)
@@ -226,16 +226,15 @@ func (w *productWriter) body(rows, vectors int) {
 	add := w.param("add")
 	c.TESTQ(add, add)
 	c.JZ(operand.LabelRef(store))
-	p := c.GP64()
-	c.MOVQ(w.c, p)
+	addStep := w.param("addStep")
 	for i := range rows {
 		for v := range vectors {
 			x := w.reg(w.width)
-			w.loadRow(p, v, vectors, x)
+			w.loadRow(add, v, vectors, x)
 			w.element.add(c, x, acc[i][v], acc[i][v])
 		}
 		if i < rows-1 {
-			c.ADDQ(w.ldc, p)
+			c.ADDQ(addStep, add)
 		}
 	}
 	c.Label(store)

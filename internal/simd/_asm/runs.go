@@ -108,7 +108,7 @@ type runsWriter struct {
 func (t *target) runsProduct() {
 	t.tables.single(t.level, "runsProduct", "productRunsVNNI")
 	w := &runsWriter{productWriter: productWriter{target: t, element: elements[0]}}
-	p := t.begin("productRuns", "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add, ahead, step int)", "c", "a", "b", "m", "n", "k", "ldc", "lda", "add", "ldb")
+	p := t.begin("productRuns", "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb int, add *byte, addStep, ahead, step int)", "c", "a", "b", "m", "n", "k", "ldc", "lda", "add", "ldb")
 	m, n := p[3], p[4]
 	w.c, w.a, w.b, w.k, w.ldc, w.lda, w.add, w.ldb = p[0], p[1], p[2], p[5], p[6], p[7], p[8], p[9]
 	t.SHLQ(operand.U8(2), w.ldc)
@@ -213,15 +213,14 @@ func (w *runsWriter) runsBody(rows int) {
 	store := t.label("store")
 	t.TESTQ(w.add, w.add)
 	t.jump(t.JZ, store)
-	p := t.GP64()
-	t.MOVQ(w.c, p)
+	addStep := w.param("addStep")
 	for i := range rows {
 		for v := range vectors {
 			x := t.ZMM()
-			t.VMOVUPS_Z(row(p, v), w.masks[v], x)
+			t.VMOVUPS_Z(row(w.add, v), w.masks[v], x)
 			t.VADDPS(x, sums[i][v], sums[i][v])
 		}
-		t.ADDQ(w.ldc, p)
+		t.ADDQ(addStep, w.add)
 	}
 	t.Label(store)
 	for i := range rows {
