@@ -127,7 +127,7 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	switch e.Op {
 	case shader.DotInt8:
 		p.require(dots)
-		return p.result(word, "dp4a.s32.s32", x...)
+		return p.result(word, "dp4a."+suffix(from)+".s32", x...)
 	case shader.Exp2:
 		return p.result(word, "ex2.approx.ftz.f32", x[0])
 	case shader.Exp:

@@ -48,7 +48,7 @@ const (
 	Ge
 
 	Fma     // x·y + z, rounded once or twice; once if they are F64
-	DotInt8 // z plus the products of the four bytes of x and of y, as int8; all are I32
+	DotInt8 // z plus the products of the four bytes of x and of y, as int8, all I32; or all U32, and x has uint8
 	Select  // y if bool x, else z; both are computed
 
 	Convert   // to Type: the value, floats towards zero
@@ -242,7 +242,7 @@ func (x *Expr) Plus(n int) *Expr {
 // MulAdd is x·y + z, which may be rounded once.
 func MulAdd(x, y, z *Expr) *Expr { return apply(Fma, x, y, z) }
 
-// DotBytes is z plus the products of the bytes of x and y, all I32.
+// DotBytes is z plus the products of the bytes of x and y as int8, all I32. Where all are U32, the bytes of x are uint8.
 func DotBytes(x, y, z *Expr) *Expr { return apply(DotInt8, x, y, z) }
 
 // If is yes where the bool x holds, else no.

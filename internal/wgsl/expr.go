@@ -144,13 +144,7 @@ func (p *printer) bare(e *shader.Expr) {
 	case shader.Select:
 		p.call("select", e.Args[2], e.Args[1], e.Args[0])
 	case shader.DotInt8:
-		p.add("(dot4I8Packed(bitcast<u32>(")
-		p.expr(e.Args[0], lowest)
-		p.add("), bitcast<u32>(")
-		p.expr(e.Args[1], lowest)
-		p.add(")) + ")
-		p.expr(e.Args[2], sum)
-		p.add(")")
+		p.dot(e)
 	case shader.Convert:
 		p.convert(e)
 	case shader.Bitcast:
@@ -340,4 +334,21 @@ func (p *printer) word(x uint32) {
 		p.text = strconv.AppendUint(p.text, uint64(x), 16)
 	}
 	p.add("u")
+}
+
+// dot writes a product of bytes. Unsigned ones less 128 are int8: the product lacks 128 times the sum of the others.
+func (p *printer) dot(e *shader.Expr) {
+	if e.Type == shader.U32 {
+		x, y, z := e.Args[0].Xor(0x80808080).Bitcast(shader.I32), e.Args[1].Bitcast(shader.I32), e.Args[2].Bitcast(shader.I32)
+		total := shader.DotBytes(shader.FromBits(shader.I32, 0x01010101), y, shader.Number(shader.I32, 0))
+		p.bare(shader.DotBytes(x, y, total.Mul(128).Add(z)).Bitcast(shader.U32))
+		return
+	}
+	p.add("(dot4I8Packed(bitcast<u32>(")
+	p.expr(e.Args[0], lowest)
+	p.add("), bitcast<u32>(")
+	p.expr(e.Args[1], lowest)
+	p.add(")) + ")
+	p.expr(e.Args[2], sum)
+	p.add(")")
 }

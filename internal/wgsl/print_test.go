@@ -44,6 +44,7 @@ func TestExpressions(t *testing.T) {
 		{f.Abs().Neg().Sqrt(), "sqrt(-abs(f))"},
 		{shader.MulAdd(f, f, f.Neg()), "fma(f, f, -f)"},
 		{shader.DotBytes(i, i.Add(1), i).Mul(2), "(dot4I8Packed(bitcast<u32>(i), bitcast<u32>(i + 1)) + i) * 2"},
+		{shader.DotBytes(u, u, u), "bitcast<u32>((dot4I8Packed(bitcast<u32>(bitcast<i32>(u ^ 0x80808080u)), bitcast<u32>(bitcast<i32>(u))) + (dot4I8Packed(bitcast<u32>(16843009), bitcast<u32>(bitcast<i32>(u))) + 0) * 128 + bitcast<i32>(u)))"},
 		{u.Shl(2).UnpackHalf(shader.F16).Add(1), "unpack2x16float(u << 2u).x + 1.0f"},
 		{shader.Vec(4, f).Add(1.5).At(2), "(vec4<f32>(f) + vec4<f32>(1.5f)).z"},
 		{shader.Number(shader.I32.Vec(4), 0), "vec4<i32>()"},

@@ -63,7 +63,7 @@ var table = slices.Concat(rules(78, 90, [2]string{`griddepcontrol\.(wait|launch_
 	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
 	[2]string{`shfl\.sync\.(bfly|idx)\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i*"}, [2]string{`bar\.arrive`, "ii"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
 ), rules(60, 61,
-	[2]string{`dp4a\.s32\.s32`, "wiii"},
+	[2]string{`dp4a\.(s|u)32\.s32`, "wiii"},
 ), rules(70, 80,
 	[2]string{`cp\.async\.commit_group`, ""}, [2]string{`cp\.async\.wait_group`, "i"}, [2]string{`cp\.async\.cg\.shared\.global`, "aai*"},
 	[2]string{`(min|max)\.NaN\.f32`, "wff"}, [2]string{`cvt\.rna\.tf32\.f32`, "wf"}, [2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},

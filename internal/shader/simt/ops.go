@@ -286,6 +286,14 @@ func dots(l map[key]loop) {
 			}
 		}
 	})
+	l[key{op: shader.DotInt8, operand: shader.U32}] = loop3(func(z, x, y, w []uint32) {
+		for i := range z {
+			z[i] = w[i]
+			for n := 0; n < 32; n += 8 {
+				z[i] += uint32(uint8(x[i]>>n)) * uint32(int8(y[i]>>n))
+			}
+		}
+	})
 }
 
 // doubles are ops on F64.

@@ -119,6 +119,10 @@ func TestPrograms(t *testing.T) {
 			bytes := FromBits(I32, 0xff_80_02_7f) // -1, -128, 2, 127
 			s.store(b, s.out, s.item, DotBytes(bytes, FromBits(I32, 0x01_ff_03_7f), s.item))
 		}, func(i int) int { return i - 1 + 128 + 6 + 127*127 }},
+		{"products of unsigned bytes by signed ones", func(s *sample, b *Block) {
+			bytes := FromBits(U32, 0xff_80_02_7f) // 255, 128, 2, 127
+			s.store(b, s.out, s.item, DotBytes(bytes, FromBits(U32, 0x01_ff_03_7f), s.item.Bitcast(U32)).Bitcast(I32))
+		}, func(i int) int { return i + 255 - 128 + 6 + 127*127 }},
 		{"halves", func(s *sample, b *Block) {
 			half := FromBits(U32, 0xffff_4200).UnpackHalf(F16).Add(FromBits(U32, 0xffff_40a0).UnpackHalf(BF16)) // 3 + 5
 			s.store(b, s.out, s.item, half.Convert(I32))

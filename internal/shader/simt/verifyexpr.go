@@ -27,7 +27,7 @@ var operands = [shader.NumOps][]shader.Type{
 	shader.Rem: intTypes, shader.Min: numberTypes, shader.Max: numberTypes, shader.And: logicalTypes,
 	shader.Or: logicalTypes, shader.Xor: intTypes, shader.Shl: intTypes, shader.Shr: intTypes,
 	shader.Eq: valueTypes, shader.Ne: valueTypes, shader.Lt: numberTypes, shader.Le: numberTypes,
-	shader.Gt: numberTypes, shader.Ge: numberTypes, shader.Fma: floatTypes, shader.DotInt8: {shader.I32}, shader.Bitcast: numberTypes,
+	shader.Gt: numberTypes, shader.Ge: numberTypes, shader.Fma: floatTypes, shader.DotInt8: {shader.I32, shader.U32}, shader.Bitcast: numberTypes,
 	shader.Launder: numberTypes, shader.Shuffle: numberTypes,
 }
 
