@@ -18,6 +18,7 @@ type Block struct {
 	Buffer *shader.Buffer
 	first  *shader.Expr   // word of the group
 	number *shader.Expr   // U32: of the block in the group
+	ahead  int            // words behind all of these: see Ahead
 	held   []*shader.Expr // the words of a part of the block in registers, which begins at byte heldAt
 	heldAt int
 	words  map[wordPlace]*shader.Expr // of the block that are loaded
@@ -51,6 +52,15 @@ func (sc *Scope) BlockAt(arg int, n *shader.Expr) Block {
 	return b
 }
 
+// Ahead moves to a block of the same number in a later group, so many times some words on.
+func (b *Block) Ahead(words int, times *shader.Expr) {
+	if times.Op == shader.Const {
+		b.ahead += words * int(times.Bits)
+		return
+	}
+	b.first = b.first.Add(times.Mul(words).Convert(b.first.Type))
+}
+
 // Shifted is n / d for a power of two d.
 func Shifted(n *shader.Expr, d int) *shader.Expr {
 	if d == 1 {
@@ -67,13 +77,18 @@ func (b *Block) part(bit int) (first, end int) {
 	return first, end
 }
 
-// word is the word with a bit that is a multiple of 32, more words on: a U32.
+// word is where the word with a bit that is a multiple of 32 is, more words on. Constants are added last: an address has a
+// place for them.
 func (b *Block) word(bit int, more *shader.Expr) *shader.Expr {
 	first, end := b.part(bit)
 	if b.Group() > 1 {
 		more = plus(b.number.Mul((end-first)/4), more)
 	}
-	return plusNumber(more, (8*b.Group()*first+bit-8*first)/32)
+	at := b.first
+	if more != nil {
+		at = at.Add(more.Convert(at.Type))
+	}
+	return at.Plus((8*b.Group()*first+bit-8*first)/32 + b.ahead)
 }
 
 // plus is the sum of two numbers, of which nil is 0.
@@ -103,7 +118,7 @@ func (sc *Scope) Hold(b *Block, name string) {
 
 // WordsAt reads n words, one or four, from a bit of the block on, a multiple of 32, more words on.
 func (sc *Scope) WordsAt(b *Block, name string, bit int, more *shader.Expr, n int) (words []*shader.Expr) {
-	load := &shader.Load{Declare: true, Buffer: b.Buffer, Index: b.first.Add(b.word(bit, more).Convert(b.first.Type))}
+	load := &shader.Load{Declare: true, Buffer: b.Buffer, Index: b.word(bit, more)}
 	for k := range n {
 		v := &shader.Var{Name: Tag(name+"w", k), Type: shader.U32}
 		load.Dst, words = append(load.Dst, v), append(words, v.Ref())
@@ -146,7 +161,7 @@ func (sc *Scope) bitsAt(b *Block, name string, bit int, more *shader.Expr, dista
 	}
 	place := sc.Let(name+"b", plusNumber(more, 8*b.Group()*first+at.bit-8*first))
 	if b.words[at] == nil {
-		b.words[at] = sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref()
+		b.words[at] = sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)).Plus(b.ahead), name, false).Ref()
 	}
 	return b.words[at], place.And(31).Plus(within)
 }
@@ -225,7 +240,7 @@ func (sc *Scope) placeOf(b *Block, p *ir.Bits, i *shader.Expr, count int) *shade
 	at := b.Places[key]
 	if at == nil {
 		if at = digits(p, i, count); at != nil && b.Places != nil {
-			at = sc.Let(Tag("place", len(b.Places)), at)
+			at = sc.Let(Tag("place"+sc.Tag, len(b.Places)), at)
 			b.Places[key] = at
 		}
 	}

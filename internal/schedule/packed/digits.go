@@ -35,7 +35,7 @@ func (x *product) usesDigits() bool {
 	}
 	for _, s := range x.sums {
 		f := &x.format(s).Codes.Code
-		if s.left != x.sums[0].left || f.Table != nil || f.Bits() == 8 != f.Signed || f.Bits() > 8 {
+		if s.left != x.sums[0].left || f.Table != nil || f.Bits() == 8 != f.Signed || f.Bits() > 8 || x.stepBlocks(x.format(s), x.Target.Subgroup())%x.format(s).Group() != 0 {
 			return false
 		}
 	}
@@ -181,23 +181,18 @@ func (w *worker) cut(sc *build.Scope, x build.Value, factor *shader.Expr) (words
 	return words
 }
 
-// bytes are the codes of segment n of a vector, four in a word, times 2^power and less a bias, in units of codes. If inPlace,
-// codes of one part stay where they are in their bytes: the uppermost ones less half of their range, as these are signed.
-func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, inPlace bool, name string) (list []*shader.Expr, power, bias int) {
+// bytes are the codes of segment n of a vector, four in a word, times 2^power: as int8 if they are signed, else as uint8.
+// If inPlace, codes of one part stay where they are in their bytes.
+func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, inPlace bool, name string) (list []*shader.Expr, power int) {
 	first, width := f.Parts[0].Count*n, f.Parts[0].Count
 	inPlace = inPlace && len(c.high) == 0 && width < 8
 	if inPlace {
 		power = first
-		if first+width == 8 {
-			bias = 1 << (width - 1)
-		}
 	}
 	for q, word := range c.low {
 		switch count := width; {
 		case inPlace:
-			if word = word.And(0x01010101 * (1<<count - 1) << first); bias > 0 {
-				word = word.Xor(signedBytes)
-			}
+			word = word.And(0x01010101 * (1<<count - 1) << first)
 		case count < 8:
 			word = word.Shr(first).And(0x01010101 * (1<<count - 1))
 			for _, h := range c.high {
@@ -205,14 +200,18 @@ func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, inPlace bool,
 				count += h.Count
 			}
 		}
-		list = append(list, sc.Let(build.Tag(name+"y", q), word.Bitcast(shader.I32)))
+		if f.Signed {
+			word = word.Bitcast(shader.I32)
+		}
+		list = append(list, sc.Let(build.Tag(name+"y", q), word))
 	}
-	return list, power, bias
+	return list, power
 }
 
-// A unitOf is the codes of a unit of a column, and its factors.
+// A unitOf is the codes of a unit of a column, times 2^power, and its factors.
 type unitOf struct {
 	bytes         [][]*shader.Expr // by halves
+	power         int
 	scale, offset *shader.Expr
 }
 
@@ -237,24 +236,19 @@ func (w *worker) multiplyDigits(sc *build.Scope, all [][]column, number *shader.
 // unitOf cuts the codes of a unit out of a strip.
 func (w *worker) unitOf(sc *build.Scope, f *ir.Field, v *column, unit int, name string) (u unitOf) {
 	_, same := w.segmentAt(unit, 0)
-	halves, power, bias := w.digits.unit/segment, 0, 0
+	halves := w.digits.unit / segment
 	_, last := w.segmentAt(unit, halves-1)
 	for half := range halves {
 		j, n := w.segmentAt(unit, half)
 		var list []*shader.Expr
-		list, power, bias = w.bytes(sc, f, v.codes[j], n, same == last, build.Tag(name+"h", half))
+		list, u.power = w.bytes(sc, f, v.codes[j], n, same == last, build.Tag(name+"h", half))
 		u.bytes = append(u.bytes, list)
 		u.scale, u.offset = v.scale[j][n], v.offset[j][n]
 	}
-	if bias -= f.Bias; bias != 0 { // each scaled code lacks it
-		if u.offset == nil {
-			u.offset = sc.Let(name+"o", u.scale.Mul(float64(bias)))
-		} else {
-			u.offset = sc.Let(name+"o", shader.MulAdd(u.scale, build.Number(shader.F32, bias), u.offset))
-		}
-	}
-	if power > 0 {
-		u.scale = sc.Let(name+"s", u.scale.Mul(math.Ldexp(1, -power)))
+	if f.Bias != 0 && u.offset == nil { // each scaled code lacks it
+		u.offset = sc.Let(name+"o", u.scale.Mul(-float64(f.Bias)))
+	} else if f.Bias != 0 {
+		u.offset = sc.Let(name+"o", shader.MulAdd(u.scale, build.Number(shader.F32, -f.Bias), u.offset))
 	}
 	return u
 }
@@ -287,24 +281,29 @@ func (w *worker) multiplyRow(sc *build.Scope, units [][]unitOf, unit, r int, num
 	var row [digitCount][]*shader.Expr
 	for k := range row {
 		for h := range halves {
-			row[k] = append(row[k], in.Let(build.Tag("x", k, h), w.digits.words.At(w.word(k, build.U32(h), at)).Bitcast(shader.I32.Vec(4))))
+			row[k] = append(row[k], in.Let(build.Tag("x", k, h), w.digits.words.At(w.word(k, build.U32(h), at))))
 		}
 	}
 	numbers := in.Let("f", w.digits.numbers.At(at))
+	scales := map[int]*shader.Expr{0: numbers.At(0)} // by power
 	for i := range units {
 		for c, u := range units[i] {
 			var sums [digitCount]*shader.Expr
 			for k := range sums {
-				sums[k] = build.Number(shader.I32, 0)
+				t := u.bytes[0][0].Type
+				sums[k] = build.Number(t, 0)
 				for h, list := range u.bytes {
 					for q, b := range list {
-						sums[k] = shader.DotBytes(b, row[k][h].At(q), sums[k])
+						sums[k] = shader.DotBytes(b, row[k][h].At(q).Bitcast(t), sums[k])
 					}
 				}
 			}
-			value := sums[0].Mul(256).Add(sums[1]).Convert(shader.F32)
+			if scales[u.power] == nil {
+				scales[u.power] = in.Let(build.Tag("scale", u.power), numbers.At(0).Mul(math.Ldexp(1, -u.power)))
+			}
+			value := sums[0].Mul(256).Add(sums[1]).Bitcast(shader.I32).Convert(shader.F32)
 			acc := w.acc[i][r][c].Acc
-			in.Set(acc, shader.MulAdd(value.Mul(numbers.At(0)), u.scale, acc.Ref()))
+			in.Set(acc, shader.MulAdd(value.Mul(scales[u.power]), u.scale, acc.Ref()))
 			if u.offset != nil {
 				in.Set(acc, shader.MulAdd(numbers.At(1), u.offset, acc.Ref()))
 			}

@@ -139,10 +139,12 @@ func (x *product) format(s sum) *ir.Format {
 // prepares the rows once, and each thread loads the strips of its next columns while it multiplies: there are as few
 // workgroups as occupy the device. Otherwise as many columns as fit share the elements of the rows.
 func (x *product) choose() {
-	x.inDigits, x.vectors, x.columns, x.turns = x.usesDigits(), 1, maxColumns/len(x.sums), 1
 	vectors, threads := x.Nest.Axes[x.deep].Len/x.elements(), x.Target.Busy()/2*len(x.sums)
-	if x.inDigits {
-		x.vectors, threads = 2-vectors%2, x.Target.Busy()/8
+	x.vectors, x.columns, x.turns = 2-vectors%2, maxColumns/len(x.sums), 1
+	if x.inDigits = x.usesDigits(); !x.inDigits {
+		x.vectors = 1
+	} else {
+		threads = x.Target.Busy() / 8
 		if x.columns /= 2; x.m == 1 {
 			x.columns /= 2
 		}
@@ -194,7 +196,7 @@ func (x *product) multiply(p *build.Pass) {
 		number = loop.Let("number", step.Mul(x.along).Add(w.t))
 	}
 	loop.Under(w.within(number), func(sc *build.Scope) {
-		x := w.loadAll(sc, blocks, number)
+		x := w.loadAll(sc, blocks, number, build.U32(0))
 		for n := range w.segments {
 			w.multiplySegment(sc, x.columns, n, x.depth.Plus(n*w.apart))
 		}

@@ -58,7 +58,8 @@ func aligned(f *ir.Format, at, bytes int) bool {
 // A position is where a vector of a block is: known to all columns.
 type position struct {
 	name   string
-	number *shader.Expr            // of the vector in the block
+	number *shader.Expr            // of the vector in the block, or of one so many before it
+	next   int                     // so many
 	first  *shader.Expr            // its first element in the block
 	shifts map[[3]int]*shader.Expr // see shift
 }
@@ -76,7 +77,7 @@ func (p position) shift(sc *build.Scope, all, wide, count int) *shader.Expr {
 func (s shape) position(sc *build.Scope, name string, number *shader.Expr) position {
 	wide := s.apart / segment
 	first := build.Shifted(number, wide).Mul(s.apart * s.segments).Add(number.And(wide - 1).Mul(segment))
-	return position{name, number, sc.Let(name, first), map[[3]int]*shader.Expr{}}
+	return position{name, number, 0, sc.Let(name, first), map[[3]int]*shader.Expr{}}
 }
 
 // A codes has the bits of a vector of a column, as loaded.
@@ -95,7 +96,7 @@ type highBits struct {
 // load reads the codes of a vector.
 func (s shape) load(sc *build.Scope, b *build.Block, name string, at position) (c codes) {
 	parts := b.Codes.Code.Parts
-	c.low = sc.WordsAt(b, name+"l", parts[0].At, at.number.Mul(4), 4)
+	c.low = sc.WordsAt(b, name+"l", parts[0].At+at.next*16*8, at.number.Mul(4), 4)
 	for i := range parts[1:] {
 		p := &parts[1+i]
 		n := build.Tag(name+"h", i)

@@ -13,6 +13,7 @@ type strip struct {
 	blocks  []*shader.Expr // of vectors
 	runs    []*shader.Expr // see locateRuns
 	depth   *shader.Expr   // of the first element
+	step    *shader.Expr   // of the threads, which moves blocks: a number of times along strips
 }
 
 // perBlock is the number of vectors of a block.
@@ -74,14 +75,24 @@ func (x *product) words() (n int) {
 	return n
 }
 
+// stepBlocks is the number of blocks between strips so many strips apart.
+func (x *product) stepBlocks(f *ir.Format, strips int) int {
+	return strips * x.vectors * x.elements() / f.Len
+}
+
 // strip locates a strip.
 func (x *product) strip(sc *build.Scope, number *shader.Expr) (s strip) {
 	f := x.format(x.sums[0])
 	per, first := x.perBlock(f), number.Mul(x.vectors)
 	for j := range x.vectors {
-		vector := sc.Let(build.Tag("vector"+sc.Tag, j), first.Plus(j))
+		vector, next := sc.Let(build.Tag("vector"+sc.Tag, j), first.Plus(j)), 0
 		s.blocks = append(s.blocks, sc.Let(build.Tag("block"+sc.Tag, j), build.Shifted(vector, per)))
-		s.vectors = append(s.vectors, x.position(sc, build.Tag("element"+sc.Tag, j), vector.And(per-1)))
+		at := x.position(sc, build.Tag("element"+sc.Tag, j), vector.And(per-1))
+		if j > 0 && !x.apartBlocks() {
+			at.number, next = s.vectors[0].number, j
+		}
+		at.next = next
+		s.vectors = append(s.vectors, at)
 	}
 	s.depth = sc.Let("depth"+sc.Tag, s.blocks[0].Mul(f.Len).Add(s.vectors[0].first))
 	return s
@@ -97,7 +108,7 @@ func (x *product) locateRuns(sc *build.Scope, f *ir.Format, s strip) (runs []*sh
 				runs = append(runs, nil)
 			}
 			if runs[g] == nil {
-				runs[g] = sc.Let(build.Tag("run"+f.Name, g), base.Plus(g*n))
+				runs[g] = sc.Let(build.Tag("run"+f.Name+sc.Tag, g), base.Plus(g*n))
 			}
 		}
 	}
@@ -117,9 +128,10 @@ func (w *worker) load(sc *build.Scope, i, c int, first *shader.Expr, s strip, pl
 	var b build.Block
 	var scales, offsets factors
 	for j, at := range s.vectors {
-		name := build.Tag("q", i, c, j)
+		name := build.Tag("q"+sc.Tag, i, c, j)
 		if j == 0 || w.apartBlocks() {
 			b = sc.BlockAt(arg, sc.Let(name+"b", first.Add(s.blocks[j].Convert(first.Type))))
+			b.Ahead(w.stepBlocks(f, w.along)*f.Bytes/4, s.step)
 			b.Places = places
 			sc.Hold(&b, name+"f")
 			scales, offsets = factors{}, factors{}

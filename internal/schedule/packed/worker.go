@@ -16,6 +16,7 @@ type worker struct {
 	only   *shader.Expr        // the first column, if there is one turn
 	acc    [][][]build.Reducer // by sum, row and column
 	digits digits
+	loads  int // of steps, so far
 }
 
 // first is a thread's first column in a turn.
@@ -23,8 +24,8 @@ func (w *worker) first(sc *build.Scope, turn *shader.Expr) *shader.Expr {
 	count := ir.CeilDiv(w.n, w.columns)
 	group, t := shader.GroupID.Mul(w.groups).Add(shader.ThreadID.Div(w.along)), w.CountType(w.n)
 	if w.turns > 1 {
-		group = sc.Let("own", group.Add(turn.Mul(w.groups*w.p.Workgroups)).Min(count-1))
-		return sc.Let("first", group.Convert(t).Mul(w.columns))
+		group = sc.Let("own"+sc.Tag, group.Add(turn.Mul(w.groups*w.p.Workgroups)).Min(count-1))
+		return sc.Let("first"+sc.Tag, group.Convert(t).Mul(w.columns))
 	}
 	if w.only == nil {
 		w.only = w.p.Root.Let("first", w.p.Repeating("own", group, count).Convert(t).Mul(w.columns))
@@ -74,7 +75,7 @@ func (w *worker) locate(sc *build.Scope, first *shader.Expr) (blocks [][]*shader
 		var list []*shader.Expr
 		for c, one := range known {
 			place := one.Place(in.View, w.p.Offset(in.Arg))[0]
-			list = append(list, sc.Let(build.Tag("b", i, c), build.Shifted(place, w.format(s).Len)))
+			list = append(list, sc.Let(build.Tag("b"+sc.Tag, i, c), build.Shifted(place, w.format(s).Len)))
 		}
 		blocks = append(blocks, list)
 	}
@@ -87,9 +88,10 @@ type loaded struct {
 	depth   *shader.Expr
 }
 
-// loadAll reads a strip of each column.
-func (w *worker) loadAll(sc *build.Scope, blocks [][]*shader.Expr, number *shader.Expr) loaded {
+// loadAll reads a strip of each column, some steps of the threads behind a strip of a number.
+func (w *worker) loadAll(sc *build.Scope, blocks [][]*shader.Expr, number, step *shader.Expr) loaded {
 	s := w.strip(sc, number)
+	s.step = step
 	all, places := make([][]column, len(w.sums)), build.Places{}
 	runs := map[*ir.Format][]*shader.Expr{}
 	for i := range w.sums {

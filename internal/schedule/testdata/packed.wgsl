@@ -47,12 +47,12 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let runQ4_K0 = element0 >> 5u;
       let runQ4_K1 = (element0 >> 5u) + 1u;
       let q0_0_0b = b0_0 + i32(block0);
-      let _four_q0_0_0fw0 = a1[u32(q0_0_0b * 36 + i32(0u)) >> 2u];
+      let _four_q0_0_0fw0 = a1[u32(q0_0_0b * 36) >> 2u];
       let q0_0_0fw0 = _four_q0_0_0fw0.x;
       let q0_0_0fw1 = _four_q0_0_0fw0.y;
       let q0_0_0fw2 = _four_q0_0_0fw0.z;
       let q0_0_0fw3 = _four_q0_0_0fw0.w;
-      let _four_q0_0_0lw0 = a1[u32(q0_0_0b * 36 + i32((vector0 & 7u) * 4u + 4u)) >> 2u];
+      let _four_q0_0_0lw0 = a1[u32(q0_0_0b * 36 + i32((vector0 & 7u) * 4u) + 4) >> 2u];
       let q0_0_0lw0 = _four_q0_0_0lw0.x;
       let q0_0_0lw1 = _four_q0_0_0lw0.y;
       let q0_0_0lw2 = _four_q0_0_0lw0.z;
