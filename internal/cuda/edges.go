@@ -47,16 +47,10 @@ func (d *device) addNodes(g *graph, row bool) error {
 }
 
 // ahead reports for each launch whether it may begin before the launch that it follows has ended. It waits itself,
-// and either loads memory first that no launch of the graph writes before it, or is the next one in a chain of those
-// that wait: beside other kernels its workgroups would take their place. In a row, which stays when arguments alias each
+// and either loads memory first that no launch of the graph writes before it, or follows one that waits, too: few
+// workgroups take the place of none that work. In a row, which stays when arguments alias each
 // other otherwise, any launch before may write that memory.
 func (g *graph) ahead(lists [][]int, row bool) []bool {
-	followers := make([]int, len(lists))
-	for _, list := range lists {
-		for _, i := range list {
-			followers[i]++
-		}
-	}
 	ahead, written := make([]bool, len(lists)), map[*buffer]bool{}
 	for k, list := range lists {
 		l := &g.launches[k]
@@ -72,7 +66,7 @@ func (g *graph) ahead(lists [][]int, row bool) []bool {
 			}
 		}
 		if l.awaits && safe && len(list) == 1 {
-			ahead[k] = loads || followers[list[0]] == 1 && g.launches[list[0]].awaits
+			ahead[k] = loads || g.launches[list[0]].awaits
 		}
 	}
 	return ahead

@@ -284,7 +284,7 @@ func testAhead(t *testing.T, drv driver.Device) {
 }
 
 // A launch begins ahead of the end of another one if it loads memory first that no launch before it in its graph
-// writes, or in a chain of launches that wait.
+// writes, or waits for one that waits, too.
 func TestAhead(t *testing.T) {
 	var weights, x, y, z buffer
 	uses := map[*pass][]*buffer{}
@@ -306,7 +306,7 @@ func TestAhead(t *testing.T) {
 		{"weights written later", []*pass{made(false, false, &x), made(true, true, &weights, &x, &y), made(false, false, &weights)}, "[false true false]"},
 		{"a chain", []*pass{made(true, false, &x), made(true, false, &x, &y), made(true, false, &y, &z)}, "[false true true]"},
 		{"after one that does not wait", []*pass{made(false, false, &x), made(true, false, &x, &y)}, "[false false]"},
-		{"beside another", []*pass{made(true, false, &x), made(true, false, &x, &y), made(true, false, &x, &z)}, "[false false false]"},
+		{"beside another", []*pass{made(true, false, &x), made(true, false, &x, &y), made(true, false, &x, &z)}, "[false true true]"},
 		{"after two", []*pass{made(true, false, &x), made(true, false, &y), made(true, true, &weights, &x, &y, &z)}, "[false false false]"},
 		{"one that does not wait", []*pass{made(true, false, &x), made(false, false, &x, &y)}, "[false false]"},
 	} {
