@@ -131,6 +131,9 @@ func (q *rowPass) wholeRow() {
 			clamp = end
 		}
 		q.enterLanes(held, nil, clamp)
+		if clamp == nil {
+			q.loadAhead(held)
+		}
 		q.loadEach(held)
 	}
 	for level := 1; level <= q.levels; level++ {
@@ -161,23 +164,36 @@ func (q *rowPass) wholeRow() {
 // elements of matrices while the kernels before end.
 func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Expr {
 	step := q.along * q.lanes
-	isBranch := func(in ir.Instr) bool { return in.UsesIndex() || in.Op == ir.Load && len(in.View.Guards) > 0 }
-	switch {
-	case !q.Target.Matrices || !q.streams() || q.segments > 1 || q.separate || q.cols < step:
-		return first
-	case q.matrices()*q.lanes > registers || slices.ContainsFunc(q.Nest.Body, isBranch):
+	if !q.streams() || q.cols < step {
 		return first
 	}
 	in := q.root.Beside("_a")
 	q.enterLanes(in, first, nil)
+	if !q.loadAhead(in) {
+		return first
+	}
+	q.accumulate(in, rs)
+	return build.Number(first.Type, step)
+}
+
+// loadAhead loads elements of matrices of a thread's points while the kernels before end, if all are loaded at once and
+// without branches. Those write what the matrices are multiplied by, at the earliest.
+func (q *rowPass) loadAhead(sc *build.Scope) bool {
+	isBranch := func(in ir.Instr) bool { return in.UsesIndex() || in.Op == ir.Load && len(in.View.Guards) > 0 }
+	isVector := func(in ir.Instr) bool { return in.Op == ir.Load && in.Domain == ir.Axes(q.reduced...) }
+	switch body := q.Nest.Body; {
+	case !q.Target.Matrices || q.segments > 1 || q.separate || q.root != q.p.Root || q.visits() > 1:
+		return false
+	case q.matrices()*q.lanes > registers || slices.ContainsFunc(body, isBranch) || !slices.ContainsFunc(body, isVector):
+		return false
+	}
 	for i := range q.Nest.Body {
 		if q.isMatrix(i) {
-			in.Value(i)
+			sc.Value(i)
 		}
 	}
 	q.p.AwaitOthers()
-	q.accumulate(in, rs)
-	return build.Number(first.Type, step)
+	return true
 }
 
 // loadEach loads all operands of a thread's points, where threads are few and no others run while these wait: a load
