@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -39,15 +40,16 @@ func (a *few) choose() bool {
 	for threads > sub && !a.Target.Fits(threads, a.exchanged(rows, threads)) {
 		threads /= 2
 	}
-	// Blocks that leave compute units idle are halved, down to the depth of a step.
-	blocks := func(threads int) int {
-		return a.Nest.Size(a.Nest.List(ir.Batch)) * ir.CeilDiv(a.Nest.Size(a.n), 4*threads/a.deep)
+	best := math.Inf(1)
+	for least := min(threads, max(sub, depthStep/4*a.deep)); threads >= least; threads /= 2 { // down to the depth of a step
+		across, old := threads/a.deep, a.size
+		a.size = size{threads: threads, height: rows, width: 4 * across, high: 1, wide: 1, square: rows, across: across, stride: a.deep}
+		if _, time := a.bestParts(); time < best {
+			best = time
+		} else {
+			a.size = old
+		}
 	}
-	for threads/2 >= max(sub, depthStep/4*a.deep) && blocks(threads/2) <= a.Target.Units {
-		threads /= 2
-	}
-	across := threads / a.deep
-	a.size = size{threads: threads, height: rows, width: 4 * across, high: 1, wide: 1, square: rows, across: across, stride: a.deep}
 	return true
 }
 

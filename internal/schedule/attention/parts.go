@@ -25,6 +25,18 @@ type parts struct {
 
 // cut chooses the number of parts.
 func (a *attention) cut() {
+	a.parts.n, _ = a.bestParts()
+	words := a.parts.place(a)
+	if a.parts.n > 1 {
+		a.parts.scratch = a.Builder.Scratch(a.parts.n*words, shader.U32)
+		for i := range a.parts.first {
+			a.parts.first[i] *= a.parts.n
+		}
+	}
+}
+
+// bestParts returns the best number of parts, and the seconds that they take.
+func (a *attention) bestParts() (n int, time float64) {
 	cost := tiles.CostOf(a.Target)
 	groups := ir.CeilDiv(a.Nest.Size(a.m), a.height) * a.Nest.Size(a.Nest.List(ir.Batch))
 	step := 0 // steps along the depth that a block of columns takes
@@ -35,19 +47,14 @@ func (a *attention) cut() {
 	a.parts.rows = a.Nest.Size(a.Nest.List(ir.Batch, ir.M))
 	words := a.parts.place(a)
 	moves := cost.Moves * a.Target.Machine.MoveTime(2*4*words)
-	a.parts.n, _, _ = loopnest.Split(ir.CeilDiv(a.Nest.Size(a.n), a.width), min(mostParts, math.MaxInt32/max(1, words)), func(n, each int) float64 {
+	n, _, time = loopnest.Split(ir.CeilDiv(a.Nest.Size(a.n), a.width), min(mostParts, math.MaxInt32/max(1, words)), func(n, each int) float64 {
 		time := float64(ir.CeilDiv(groups*n, a.Target.Units)*each*step) * cost.Step
 		if n > 1 {
-			time += cost.Pass + moves*float64(n)
+			time += cost.Pass + (moves+cost.Part)*float64(n)
 		}
 		return time
 	})
-	if a.parts.n > 1 {
-		a.parts.scratch = a.Builder.Scratch(a.parts.n*words, shader.U32)
-		for i := range a.parts.first {
-			a.parts.first[i] *= a.parts.n
-		}
-	}
+	return n, time
 }
 
 const (

@@ -73,7 +73,7 @@ var MeasuredH200 = Table{
 		{8, 128, 8, 1, 1, 0.15, 8, &ByThreads},
 	},
 	threadCost: product.Cost{Step: 0.3e-6, Pass: 3.6e-6, Moves: 1.5},
-	matrixCost: product.Cost{Step: 0.3e-6, Pass: 2.4e-6, Moves: 0.8},
+	matrixCost: product.Cost{Step: 0.3e-6, Pass: 2.4e-6, Part: 0.1e-6, Moves: 0.8},
 	wideCost:   product.Cost{Step: 0.3e-6, Pass: 2.4e-6, Moves: 1.6},
 }
 
