@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
@@ -170,11 +171,32 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	if t.stopped() {
 		return -1
 	}
+	if t.fastHalves(n) && g.sides[0]&g.sides[1]&^ir.Axes(g.reduced...) == 0 && !slices.ContainsFunc(src, func(i int) bool { return !g.loadsEights(i) }) {
+		for _, side := range g.sides {
+			if few := side &^ ir.Axes(g.reduced...); g.few == 0 && g.Count(few) <= loopnest.SkinnyRows {
+				g.few = few
+			}
+		}
+	}
 	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Kind: kindOf(m), Type: g.body[src[0]].Type, Src: src}))
 }
 
 // fastHalves reports whether a product n is of halves, whose products are fast from memory.
 func (t *trial) fastHalves(n *node) bool { return t.p.Machine.Halves > 0 && n.DType.IsHalf() }
+
+// loadsEights reports whether an instruction loads eight neighbouring halves along the reduced axes.
+func (g *group) loadsEights(i int) bool {
+	in, inner := &g.body[i], g.reduced[len(g.reduced)-1]
+	if in.Op != ir.Load || len(in.Src) > 0 || len(in.View.Guards) > 0 || !graph.StoredType(in.reads.Node).IsHalf() || in.reads.Op == ir.Buffer && in.reads.Ints[0]&1 == 0 {
+		return false
+	}
+	for a, c := range in.View.Coef {
+		if a == inner && (c != 1 || g.Lens[a]%8 != 0) || a != inner && c%8 != 0 {
+			return false
+		}
+	}
+	return in.View.Off%8 == 0
+}
 
 // storeFactor asks for a factor of a product to be stored first: if it is costly, or if elements that it takes by index
 // are read more often than in one pass.

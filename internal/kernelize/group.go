@@ -21,6 +21,8 @@ type group struct {
 	body    []instr
 	members []*node
 	sides   [2]ir.AxisSet // axes that the factors of a contraction vary over
+	few     ir.AxisSet    // the rows of a contraction of few, which may have several sums; 0 of others
+	several bool          // it has: then it is written as reductions
 	emitted []emission
 
 	*attending // of a kernel of attention

@@ -24,6 +24,9 @@ type writer struct {
 // kernel returns the kernel of a group: the instructions that its stores need, each
 // once, over the axes of the group.
 func (w *writer) kernel(g *group) Kernel {
+	if g.several {
+		g.template = ir.Reduce
+	}
 	w.g, w.k, w.reduced = g, Kernel{Kernel: &ir.Kernel{Template: g.template, Body: w.body[:0]}}, 0
 	if len(w.added) > maxSize {
 		w.added = nil // a map that was large is slow to clear

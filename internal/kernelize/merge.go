@@ -75,9 +75,9 @@ func (g *group) setOrder(order int) {
 // compatible reports whether h and g may become one group, apart from their order.
 func compatible(h, g *group) bool {
 	joins := func(g *group) bool {
-		return !g.closed && (g.template == ir.Pointwise || g.template == ir.Reduce)
+		return !g.closed && (g.template == ir.Pointwise || g.template == ir.Reduce || g.few != 0)
 	}
-	return h != g && joins(h) && joins(g) &&
+	return h != g && joins(h) && joins(g) && (h.few|g.few == 0 || h.few != 0 && g.few != 0 && sharesVector(h, g)) &&
 		len(h.members)+len(g.members) <= maxSize && len(h.args(ir.Scalar))+len(g.args(ir.Scalar)) <= maxScalars
 }
 
@@ -149,7 +149,16 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 			return false
 		}
 	}
-	return len(h.reduced) == len(g.reduced)
+	return len(h.reduced) == len(g.reduced) && g.pairFew(h, to)
+}
+
+// pairFew reports whether few rows of h are those of g.
+func (g *group) pairFew(h *group, to map[int]int) bool {
+	few := ir.AxisSet(0)
+	for _, a := range h.LiveSet(h.few).List() {
+		few |= ir.Axes(to[a])
+	}
+	return few == g.LiveSet(g.few)
 }
 
 // take moves h into g. To matches all axes of h with axes of g.
@@ -178,7 +187,7 @@ func (g *group) take(h *group, to map[int]int) {
 		n.id += shift
 	}
 	g.body, g.members = body, append(g.members, h.members...)
-	g.reader = min(g.reader, h.reader)
+	g.reader, g.several = min(g.reader, h.reader), g.few != 0
 	h.into = g
 }
 

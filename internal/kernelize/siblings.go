@@ -7,15 +7,15 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The products of one vector by several matrices, as a token's queries, keys and values, are one kernel where
-// kernels run one after the other: each alone is too short to occupy a GPU. A matrix of more rows is cut into
-// several.
+// The products of one vector, or of few rows of halves, by several matrices, as a token's queries, keys and values, are
+// one kernel where kernels run one after the other: each alone is too short to occupy a GPU. A matrix of more rows is cut
+// into several.
 const (
 	maxMatrices = 8 // of a kernel
 	maxCuts     = 4 // of a matrix
 )
 
-// mergeProducts merges products of one vector.
+// mergeProducts merges products of one vector or of few rows.
 func (p *placer) mergeProducts() {
 	merged := false
 	for i, g := range p.groups {
@@ -33,7 +33,7 @@ func (p *placer) mergeProducts() {
 
 // mergeProduct makes h, which comes earlier, part of g if both multiply the same vector.
 func (p *placer) mergeProduct(h, g *group) bool {
-	if h.template != ir.Reduce || g.template != ir.Reduce || !sharesVector(h, g) || !compatible(h, g) {
+	if len(h.reduced) == 0 || len(g.reduced) == 0 || !sharesVector(h, g) || !compatible(h, g) {
 		return false
 	}
 	if h.readsFailed() || g.readsFailed() || h.checks() || g.checks() || h.buffers()+g.buffers() > p.maxArgs {
@@ -54,8 +54,9 @@ func (p *placer) mergeProduct(h, g *group) bool {
 	if cuts > 1 && !large.cutRows(cuts) {
 		return false
 	}
-	to, ok := pair(h, g, slices.Concat(h.parallel(), h.reduced), slices.Concat(g.parallel(), g.reduced))
-	if !ok {
+	few := func(g *group) []int { return g.LiveSet(g.few).List() }
+	to, ok := pair(h, g, slices.Concat(few(h), h.columns(), h.reduced), slices.Concat(few(g), g.columns(), g.reduced))
+	if !ok || !g.pairFew(h, to) {
 		return false
 	}
 	if early {
@@ -70,20 +71,28 @@ func (g *group) parallel() []int {
 	return slices.DeleteFunc(slices.Clone(g.Axes), func(a int) bool { return slices.Contains(g.reduced, a) })
 }
 
-// rows is the number of points along the parallel axes.
-func (g *group) rows() int { return g.Count(ir.Axes(g.parallel()...)) }
+// columns lists the parallel axes over which a shared vector, or few rows, do not vary.
+func (g *group) columns() []int {
+	few := g.LiveSet(g.few)
+	return slices.DeleteFunc(g.parallel(), func(a int) bool { return few.Has(a) })
+}
 
-// sharesVector reports whether two groups load the same node along their reduced axes alone.
+// rows is the number of rows of a matrix.
+func (g *group) rows() int { return g.Count(ir.Axes(g.columns()...)) }
+
+// sharesVector reports whether two groups load the same node along their reduced axes and few rows alone.
 func sharesVector(h, g *group) bool {
 	vectors := h.vectors()
 	return slices.ContainsFunc(g.vectors(), func(n *node) bool { return slices.Contains(vectors, n) })
 }
 
-// vectors lists the nodes that g loads along all of its reduced axes and along no other.
-func (g *group) vectors() []*node { return g.loadsAlong(ir.Axes(g.reduced...)) }
+// vectors lists the nodes that g loads along all of its reduced axes and few rows, and along no other.
+func (g *group) vectors() []*node { return g.loadsAlong(ir.Axes(g.reduced...) | g.LiveSet(g.few)) }
 
-// countMatrices is the number of loads along all axes.
-func (g *group) countMatrices() int { return len(g.loadsAlong(ir.Axes(g.Axes...))) }
+// countMatrices is the number of loads along all columns and reduced axes.
+func (g *group) countMatrices() int {
+	return len(g.loadsAlong(ir.Axes(g.columns()...) | ir.Axes(g.reduced...)))
+}
 
 // loadsAlong lists the nodes of loads that vary over some axes, all of them.
 func (g *group) loadsAlong(axes ir.AxisSet) (list []*node) {
@@ -107,7 +116,7 @@ func (g *group) loadsAlong(axes ir.AxisSet) (list []*node) {
 
 // cutRows cuts the rows of g into so many parts, each with instructions of its own.
 func (g *group) cutRows(parts int) bool {
-	a := g.parallel()[0]
+	a := g.columns()[0]
 	switch n := g.Lens[a]; {
 	case n%parts != 0 || n > parts && !g.HasRoom(2):
 		return false

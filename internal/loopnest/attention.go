@@ -77,6 +77,9 @@ func (a *Attention) Fits(k *ir.Kernel, matrices bool, bytes int) bool {
 // FewRows is the greatest number of rows that are multiplied without tiles: threads read keys and values once.
 const FewRows = 8
 
+// SkinnyRows is the greatest number of rows of halves that are multiplied without tiles: an instruction has as many.
+const SkinnyRows = 16
+
 // Where threads multiply: the fewest rows of a workgroup and columns of a block, the threads that
 // share a row, and the depth of a step. Each of the threads has four columns of a square.
 const (

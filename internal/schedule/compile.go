@@ -29,7 +29,7 @@ func compileBy(k *ir.Kernel, t Target, template func(c *build.Builder)) (*shader
 	if err != nil {
 		return nil, err
 	}
-	if !isEmpty(c.Nest.Kernel) && !packed.Compile(c) {
+	if !isEmpty(c.Nest.Kernel) && !packed.Compile(c) && !contraction.CompileSiblings(c) {
 		template(c)
 	}
 	if c.Err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
@@ -61,6 +62,69 @@ func TestProductsOfOneVector(t *testing.T) {
 			for i := range got {
 				if !(math.Abs(float64(got[i]-want[i])) <= 1e-3) {
 					t.Fatalf("%v rows: element %d is %v, want %v", c.rows, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// The products of a few rows of halves by several matrices are one kernel where instructions multiply them from memory, and
+// what is computed from several products is in it.
+func TestProductsOfFewRows(t *testing.T) {
+	plans.Verify()
+	rng := rand.New(rand.NewPCG(1, 2))
+	const depth = 1056
+	half := func(rows, columns int) tensor.Tensor { return normal(rng, rows, columns).Cast(tensor.BFloat16).Keep() }
+	for i, c := range []struct {
+		times   int
+		rows    []int // of matrices
+		kernels int
+	}{
+		{4, []int{48, 48}, 1},
+		{2, []int{144, 48, 48}, 1},
+		{16, []int{48, 96}, 1},
+		{4, []int{48, 49}, 2},  // rows that do not divide
+		{17, []int{48, 48}, 2}, // many rows
+	} {
+		if testing.Short() && i%2 != 1 {
+			continue
+		}
+		x := half(c.times, depth)
+		var ws []tensor.Tensor
+		for _, n := range c.rows {
+			ws = append(ws, half(n, depth))
+		}
+		run := func(d *tensor.Device) []float32 {
+			var ys []tensor.Tensor
+			x := x.To(d).Softmax(-1) // of a kernel of its own
+			for i, w := range ws {
+				ys = append(ys, x.MatMul(w.To(d).T()).Add(float64(i)))
+			}
+			if len(ws) == 2 && c.rows[0] == c.rows[1] {
+				ys = []tensor.Tensor{ys[0].SiLU().Mul(ys[1])}
+			}
+			for i := range ys {
+				ys[i] = ys[i].Cast(tensor.Float32)
+			}
+			if err := tensor.Eval(ys); err != nil {
+				t.Fatal(err)
+			}
+			return floatsOf(t, ys...)
+		}
+		want := run(tensor.CPU())
+		for _, target := range []Target{hopper, nvidia, big} {
+			kernels := 0
+			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
+			if ref.Loops = target.LoopLimits(); target.Matrices {
+				ref.Machine = scheduletest.Matrices
+			}
+			got := run(tensor.NewDevice(ref))
+			if n := 1 + c.kernels; target.Matrices && kernels != n || !target.Matrices && kernels < 3 {
+				t.Errorf("%d rows by %v: %d kernels, want %d with matrix instructions", c.times, c.rows, kernels, n)
+			}
+			for i := range got {
+				if !(math.Abs(float64(got[i]-want[i])) <= 2e-2) {
+					t.Fatalf("%d rows by %v: element %d is %v, want %v", c.times, c.rows, i, got[i], want[i])
 				}
 			}
 		}
@@ -136,8 +200,8 @@ func TestCacheSteps(t *testing.T) {
 // vector.
 func TestStreamedAhead(t *testing.T) {
 	few := hopper
-	few.Units = 4 // so that some rows fill it
-	for _, deep := range []int{1056, 3072, 4100} {
+	few.Units = 4                                       // so that some rows fill it
+	for _, deep := range []int{1056, 3072, 4100, 512} { // rows of 512 are in registers
 		const rows = 55
 		k := kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: deep, Role: ir.Reduced}}, []ir.Arg{in(ir.BFloat16), in(ir.BFloat16), out(f32, rows)},
 			load(f32, 0, by(0, 1)), load(f32, 1, by(deep, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, ir.Axes(1)), store(f32, 3, 2, by(1, 0)))

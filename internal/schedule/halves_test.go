@@ -278,17 +278,28 @@ func checkResults(p *shader.Program, k *ir.Kernel, target Target, offset int) er
 		for a := range slices.Backward(k.Axes[:depth]) {
 			at[a], number = number%k.Axes[a].Len, number/k.Axes[a].Len
 		}
-		sum := float32(0)
-		for at[depth] = range k.Axes[depth].Len {
-			sum += factor(0, place(k.Body[0].View)) * factor(1, place(k.Body[1].View))
+		sums := make([]float32, len(k.Body))
+		for i, in := range k.Body {
+			if in.Op != ir.Sum {
+				continue
+			}
+			m := &k.Body[in.Src[0]]
+			left, right := &k.Body[m.Src[0]], &k.Body[m.Src[1]]
+			for at[depth] = range k.Axes[depth].Len {
+				sums[i] += factor(left.Arg, place(left.View)) * factor(right.Arg, place(right.View))
+			}
 		}
 		for _, in := range k.Body {
 			if in.Op != ir.Store {
 				continue
 			}
-			result, d := sum, k.Args[in.Arg].DType
-			if k.Body[in.Src[0]].Op == ir.Max {
-				result = max(sum+factor(2, place(k.Body[4].View)), 0)
+			from := &k.Body[in.Src[0]]
+			result, d := sums[in.Src[0]], k.Args[in.Arg].DType
+			switch from.Op {
+			case ir.Max:
+				result = max(sums[3]+factor(2, place(k.Body[4].View)), 0)
+			case ir.Sub:
+				result = sums[from.Src[0]] - sums[from.Src[1]]
 			}
 			to := want[in.Arg][(offset+place(in.View))*d.Size():]
 			if d == f32 {

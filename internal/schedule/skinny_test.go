@@ -54,3 +54,48 @@ func TestSkinny(t *testing.T) {
 		})
 	}
 }
+
+// Products of the same few rows by several matrices are one pass, whose results may use all sums.
+func TestSkinnySiblings(t *testing.T) {
+	axis := func(n int, role ir.Role) ir.Axis { return ir.Axis{Len: n, Role: role} }
+	for _, c := range []struct {
+		name              string
+		rows, cols, depth int
+		sums              int
+	}{
+		{"gate and up", 4, 44, 1416, 2}, {"queries, keys and values", 2, 16, 1024, 5}, {"many rows", 11, 24, 136, 3}, {"eight matrices", 16, 24, 64, 8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			axes := []ir.Axis{axis(c.rows, ir.Parallel), axis(c.cols, ir.Parallel), axis(c.depth, ir.Reduced)}
+			args, body := []ir.Arg{in(ir.BFloat16)}, []ir.Instr{load(f32, 0, by(c.depth, 0, 1))}
+			var sums []int
+			for i := range c.sums {
+				n := len(body)
+				body = append(body, load(f32, 1+i, by(0, c.depth, 1)), alu(ir.Mul, f32, 0, n), reduction(ir.Sum, f32, n+1, ir.Axes(2)))
+				args, sums = append(args, in(ir.BFloat16)), append(sums, n+2)
+			}
+			body = append(body, alu(ir.Sub, f32, sums[0], sums[c.sums-1]))
+			for i, v := range append(sums[1:], len(body)-1) {
+				wide := c.cols * (1 + i%2)
+				body = append(body, store(f32, v, len(args), by(wide, 1, 0)))
+				args = append(args, out(f32, c.rows*wide))
+			}
+			k := kernel(ir.Reduce, axes, args, body...)
+			if err := ir.Verify(k); err != nil {
+				t.Fatal(err)
+			}
+			for _, target := range []Target{nvidia, hopper, scheduletest.Positions64(hopper)} {
+				p := compile(t, k, target)
+				if err := simt.Verify(p); err != nil {
+					t.Fatal(err)
+				}
+				if len(p.Passes) != 1 || p.Passes[0].Awaits() <= 0 {
+					t.Errorf("%d passes, the first waits at %d", len(p.Passes), p.Passes[0].Awaits())
+				}
+				if err := checkResults(p, k, target, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}

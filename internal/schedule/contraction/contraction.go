@@ -15,7 +15,7 @@ func Compile(c *build.Builder) {
 	case !c.Target.Traits().Concurrent:
 		addNaive(x)
 	case build.HasMatrices && isSkinny(x):
-		addSkinny(x, skinnyOptions(x)[0])
+		addSkinny([]*product.Product{x}, skinnyOptions([]*product.Product{x})[0])
 	case fewRows(x, maxRows):
 		if list := gemvOptions(x); len(list) > 0 {
 			addGemv(x, list[0])

@@ -12,22 +12,22 @@ import (
 // A skinny is the layout of a workgroup for a skinny GEMM: a product of up to 16 rows of halves, as of a few tokens.
 // Its warps have the same columns, in squares of eight, and take turns along the depth. Instructions multiply elements
 // as they come from memory: no tile fills shared memory with rows that do not exist, and each thread has many loads
-// under way. Which places of the depth an instruction takes is free, so a thread takes eight neighbours.
-type skinny struct{ rows, squares, warps, deep int }
+// under way. Which places of the depth an instruction takes is free, so a thread takes eight neighbours. There may be
+// several sums, of products of the same rows.
+type skinny struct{ sums, rows, squares, warps, deep int }
 
 // Threads is the size of a workgroup.
 func (s skinny) Threads() int { return s.warps * shader.Warp }
 
 // Bytes is the memory that a workgroup shares, the sums of each warp.
-func (s skinny) Bytes(word int) int { return word * s.warps * s.rows * s.columns() }
+func (s skinny) Bytes(word int) int { return word * s.sums * s.warps * s.rows * s.columns() }
 
 func (s skinny) columns() int { return square * s.squares }
 
 const (
 	square      = 8  // rows or columns that a thread of a warp has one of
-	skinnyRows  = 16 // of an instruction
 	skinnyDepth = 32 // of two instructions, for which a thread has a vector of each row and column
-	skinnyAhead = 4  // such vectors that a thread loads at once
+	skinnyAhead = 8  // such vectors of columns that a thread loads at once
 	skinnyWarps = 8
 )
 
@@ -39,23 +39,77 @@ var skinnyCost = product.Cost{Step: 0.7e-6, Pass: 2.4e-6}
 func isSkinny(x *product.Product) bool {
 	half := tiles.Half(x, x.Rows.Factor)
 	return half != 0 && half == tiles.Half(x, x.Cols.Factor) && x.Target.Matrices && x.FactorType == shader.F32 && x.Weight < 0 && x.Depth > 0 &&
-		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, skinnyRows)
+		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, loopnest.SkinnyRows)
 }
 
-// skinnyOptions lists the skinny products for the workgroups, the fastest first.
-func skinnyOptions(x *product.Product) []product.Option[skinny] {
-	s := skinny{rows: square * ir.CeilDiv(x.Rows.N, square)}
-	s.deep = min(skinnyAhead, ir.CeilDiv(x.Depth, skinnyDepth)) * skinnyDepth
-	turns := ir.CeilDiv(x.Depth, s.deep)
-	s.warps = ir.CeilDiv(turns, ir.CeilDiv(turns, min(skinnyWarps, x.Target.MaxThreads/shader.Warp)))
+// siblings returns the products of a kernel that are sums of products of the same few rows by several matrices.
+func siblings(c *build.Builder) (list []*product.Product) {
+	deep, kept := c.Nest.List(ir.Reduced), c.Nest.Roles(ir.Parallel)
+	if c.Nest.Template != ir.Reduce || len(c.Nest.Stores(ir.Axes(deep...), true)) > 0 {
+		return nil
+	}
+	domain := func(i int) ir.AxisSet { return c.Nest.Body[i].Domain & kept }
+	points := func(i int) int { return c.Nest.Size(domain(i).List()) }
+	for i, in := range c.Nest.Body {
+		if in.Op.Class() != ir.Reduction {
+			continue
+		}
+		m := &c.Nest.Body[in.Src[0]]
+		if in.Op != ir.Sum || m.Op != ir.Mul {
+			return nil
+		}
+		l, r := m.Src[0], m.Src[1]
+		if points(l) > points(r) {
+			l, r = r, l
+		}
+		if len(list) > 0 && (l != list[0].Rows.Factor || domain(r) != domain(list[0].Cols.Factor)) || domain(l) == 0 || domain(l)&domain(r) != 0 || domain(l)|domain(r) != kept {
+			return nil
+		}
+		x := product.Of(c, i, product.Side{Name: "m", Axes: domain(l).List(), Factor: l}, product.Side{Name: "n", Axes: domain(r).List(), Factor: r}, deep)
+		if !isSkinny(x) {
+			return nil
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// CompileSiblings adds the pass of a kernel of several products of the same few rows, and reports false if it is none.
+func CompileSiblings(c *build.Builder) bool {
+	if !build.HasMatrices {
+		return false
+	}
+	list := siblings(c)
+	if len(list) < 2 {
+		return false
+	}
+	options := skinnyOptions(list)
+	if len(options) == 0 {
+		return false
+	}
+	addSkinny(list, options[0])
+	c.Report()
+	return true
+}
+
+// skinnyOptions lists the skinny products for the workgroups, the fastest first. The depth of several sums is not split.
+func skinnyOptions(all []*product.Product) []product.Option[skinny] {
+	x := all[0]
 	var list []skinny
-	for _, s.squares = range []int{2, 1} {
+	for _, squares := range []int{2, 1} {
+		s := skinny{sums: len(all), rows: square * ir.CeilDiv(x.Rows.N, square), squares: squares}
+		s.deep = min(ir.CeilDiv(skinnyAhead, s.squares*s.sums), skinnyAhead/2, ir.CeilDiv(x.Depth, skinnyDepth)) * skinnyDepth
+		turns := ir.CeilDiv(x.Depth, s.deep)
+		s.warps = ir.CeilDiv(turns, ir.CeilDiv(turns, min(skinnyWarps, x.Target.MaxThreads/shader.Warp)))
 		list = append(list, s)
 	}
 	return product.Options(x, list, func(s skinny) (cut product.Cut, time float64) {
 		groups, steps := x.Batches*ir.CeilDiv(x.Cols.N, s.columns()), ir.CeilDiv(x.Depth, s.warps*s.deep)
-		bytes := s.columns() * s.warps * s.deep * ir.BFloat16.Size() // of a step
-		cut.Splits, cut.PerSplit, time = loopnest.Split(steps, steps, func(splits, each int) float64 {
+		bytes, most := s.sums*s.columns()*s.warps*s.deep*ir.BFloat16.Size(), steps // of a step
+		if s.sums > 1 {
+			most = 1
+		}
+		cut.Splits, cut.PerSplit, time = loopnest.Split(steps, most, func(splits, each int) float64 {
 			time := float64(each) * max(skinnyCost.Step, float64(ir.CeilDiv(groups*splits, x.Target.Units)*bytes)/x.Target.UnitBandwidth())
 			if splits > 1 {
 				time += skinnyCost.Pass
@@ -68,25 +122,27 @@ func skinnyOptions(x *product.Product) []product.Option[skinny] {
 
 // A skinnyPass computes the results of a skinny in each workgroup.
 type skinnyPass struct {
-	*product.Product
+	*product.Product                    // the first one
+	all              []*product.Product // of each sum
 	skinny
 	elem         shader.Matrix
 	p            *build.Pass
 	warp         *shader.Expr
 	line, column *shader.Expr // the thread's row of the left operand, or column of the right one; and its vectors of the depth
 	at           product.Place
-	acc          []*shader.Var // of each square
+	acc          []*shader.Var // of each square of each sum
 }
 
 // addSkinny multiplies in one pass, or two if the depth is split. Warps add their sums in shared memory.
-func addSkinny(x *product.Product, o product.Option[skinny]) {
+func addSkinny(all []*product.Product, o product.Option[skinny]) {
+	x := all[0]
 	x.Split(o.Cut)
 	x.AddPass(o.Layout.Threads(), func(p *build.Pass) {
-		q := &skinnyPass{Product: x, skinny: o.Layout, p: p, elem: tiles.HalfPairs[tiles.Half(x, x.Rows.Factor)].Elem}
+		q := &skinnyPass{Product: x, all: all, skinny: o.Layout, p: p, elem: tiles.HalfPairs[tiles.Half(x, x.Rows.Factor)].Elem}
 		root := p.Root
 		q.locate()
 		root.Enter(build.Span{Axes: x.Batch, Base: q.at.Batch})
-		for j := range q.squares {
+		for j := range q.sums * q.squares {
 			q.acc = append(q.acc, x.Vector(root, build.Tag("c", j)))
 		}
 		q.multiplyDepth()
@@ -159,21 +215,34 @@ func (q *skinnyPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope
 		for _, known := range lines {
 			in := known.On(sc.Block, build.Tag("_", n))
 			in.EnterValid(build.Span{Axes: q.Deep, Base: k.Plus(n * skinnyDepth), Step: build.Lanes(4), Fours: q.Fours(q.Deep), Clamp: q.Clamp(q.Depth, q.warps*q.deep)})
-			words = append(words, q.loadVector(in, &q.Nest.Body[s.Factor])...)
+			for i, factor := range q.factors(s) {
+				words = append(words, q.loadVector(in, &q.Nest.Body[factor], i)...)
+			}
 		}
 	}
 	return words
 }
 
+// factors lists the factors of a side: one of rows, of columns those of each sum.
+func (q *skinnyPass) factors(s *product.Side) (list []int) {
+	if s == &q.Rows {
+		return []int{s.Factor}
+	}
+	for _, x := range q.all {
+		list = append(list, x.Cols.Factor)
+	}
+	return list
+}
+
 // loadVector loads eight halves, as words.
-func (q *skinnyPass) loadVector(in *build.Scope, body *ir.Instr) (words []*shader.Expr) {
+func (q *skinnyPass) loadVector(in *build.Scope, body *ir.Instr, factor int) (words []*shader.Expr) {
 	valid, index := in.Condition(0), in.Place(body.View, q.p.Offset(body.Arg)).Lane(0)
 	if valid != nil {
 		index = valid.If(index, build.Number(index.Type, 0)) // an address that is a multiple of 16
 	}
 	load := &shader.Load{Declare: true, Buffer: q.p.Input(body.Arg), Index: index}
 	for i := range square {
-		load.Dst = append(load.Dst, &shader.Var{Name: build.Tag("x"+in.Tag+"_", i), Type: shader.F32})
+		load.Dst = append(load.Dst, &shader.Var{Name: build.Tag("x"+in.Tag+"_", factor, i), Type: shader.F32})
 	}
 	in.Do(load)
 	for i := 0; i+1 < len(load.Dst); i += 2 {
@@ -192,7 +261,7 @@ func (q *skinnyPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns 
 	for n := range q.deep / skinnyDepth {
 		left := rows[4*lines*n:][:4*lines]
 		for j, acc := range q.acc {
-			right := columns[4*(q.squares*n+j):]
+			right := columns[4*(len(q.acc)*n+j):]
 			for h := range 2 {
 				a := [4]*shader.Expr{left[2*h], build.U32(0), left[2*h+1], build.U32(0)}
 				if lines > 1 {
@@ -208,30 +277,36 @@ func (q *skinnyPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns 
 func (q *skinnyPass) addWarps() {
 	root, fours := q.p.Root, q.columns()/4
 	shared := q.p.Share(q.ResultType.Vec(2), q.Bytes(1)/2)
-	place := func(warp, row, pair *shader.Expr) *shader.Expr {
-		return warp.Mul(q.rows).Add(row).Mul(2 * fours).Add(pair)
+	place := func(sum int, warp, row, pair *shader.Expr) *shader.Expr {
+		return warp.Plus(sum * q.warps).Mul(q.rows).Add(row).Mul(2 * fours).Add(pair)
 	}
 	for j, acc := range q.acc {
 		for h := range q.rows / square {
-			to := place(q.warp, q.line.Plus(h*square), q.column.Plus(j*square/2))
+			to := place(j%q.sums, q.warp, q.line.Plus(h*square), q.column.Plus(j/q.sums*square/2))
 			root.Put(shared, to, shader.Vec(2, acc.Ref().At(2*h), acc.Ref().At(2*h+1)))
 		}
 	}
 	root.Barrier()
 	loop, item := root.Loop("item", shader.ThreadID, build.U32(min(q.rows, q.Rows.N)*fours), q.p.Threads)
 	row, four := loop.Let("row", item.Div(fours)), loop.Let("mine", item.Rem(fours))
-	sum := q.Vector(loop, "sum")
-	for w := range q.warps {
-		from := loop.Let(build.Tag("from", w), place(build.U32(w), row, four.Mul(2)))
-		x, y := shared.At(from), shared.At(from.Plus(1))
-		loop.Set(sum, sum.Ref().Add(shader.Vec(4, x.At(0), x.At(1), y.At(0), y.At(1))))
+	sums := make([]*shader.Var, q.sums)
+	for i := range sums {
+		sums[i] = q.Vector(loop, build.Tag("sum", i))
+		for w := range q.warps {
+			from := loop.Let(build.Tag("from", i, w), place(i, build.U32(w), row, four.Mul(2)))
+			x, y := shared.At(from), shared.At(from.Plus(1))
+			loop.Set(sums[i], sums[i].Ref().Add(shader.Vec(4, x.At(0), x.At(1), y.At(0), y.At(1))))
+		}
 	}
 	q.at.Row = row.Convert(q.CountType(q.Rows.N))
 	q.at.Col = loop.Let("first", q.at.Col.Add(four.Mul(4).Convert(q.at.Col.Type)))
 	in := loop.Inner()
 	in.EnterValid(build.Span{Axes: q.Cols.Axes, Base: q.at.Col, Step: build.Lanes(4), Fours: q.Fours(q.Cols.Axes), Clamp: q.Clamp(q.Cols.N, q.columns())})
 	in.Enter(build.Span{Axes: q.Rows.Axes, Base: q.at.Row})
-	q.Finish(in, product.Components(sum.Ref()), q.at)
+	for i, x := range q.all {
+		in.Values[x.Sum] = product.Components(sums[i].Ref())
+	}
+	q.Finish(in, in.Values[q.Sum], q.at)
 	in.End()
 	loop.End()
 }
