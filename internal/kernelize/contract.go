@@ -171,7 +171,7 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	if t.stopped() {
 		return -1
 	}
-	if t.fastHalves(n) && g.sides[0]&g.sides[1]&^ir.Axes(g.reduced...) == 0 && !slices.ContainsFunc(src, func(i int) bool { return !g.loadsEights(i) }) {
+	if t.fastHalves(n) && kindOf(m) == 0 && g.sides[0]&g.sides[1]&^ir.Axes(g.reduced...) == 0 && !slices.ContainsFunc(src, func(i int) bool { return !g.loadsEights(i) }) {
 		for _, side := range g.sides {
 			if few := side &^ ir.Axes(g.reduced...); g.few == 0 && g.Count(few) <= loopnest.SkinnyRows {
 				g.few = few

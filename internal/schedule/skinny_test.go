@@ -61,17 +61,23 @@ func TestSkinnySiblings(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		rows, cols, depth int
-		sums              int
+		sums, lefts       int // matrices, and parts of rows that they multiply in turns
 	}{
-		{"gate and up", 4, 44, 1416, 2}, {"queries, keys and values", 2, 16, 1024, 5}, {"many rows", 11, 24, 136, 3}, {"eight matrices", 16, 24, 64, 8},
+		{"gate and up", 4, 44, 1416, 2, 1}, {"queries, keys and values", 2, 16, 1024, 5, 1}, {"many rows", 11, 24, 136, 3, 1},
+		{"eight matrices", 16, 24, 64, 8, 1}, {"parts of rows", 3, 16, 512, 3, 2}, {"parts of many rows", 12, 16, 64, 2, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			axes := []ir.Axis{axis(c.rows, ir.Parallel), axis(c.cols, ir.Parallel), axis(c.depth, ir.Reduced)}
-			args, body := []ir.Arg{in(ir.BFloat16)}, []ir.Instr{load(f32, 0, by(c.depth, 0, 1))}
+			args, body := []ir.Arg{in(ir.BFloat16)}, []ir.Instr(nil)
+			for i := range c.lefts {
+				v := by(c.lefts*c.depth, 0, 1)
+				v.Off = i * c.depth
+				body = append(body, load(f32, 0, v))
+			}
 			var sums []int
 			for i := range c.sums {
 				n := len(body)
-				body = append(body, load(f32, 1+i, by(0, c.depth, 1)), alu(ir.Mul, f32, 0, n), reduction(ir.Sum, f32, n+1, ir.Axes(2)))
+				body = append(body, load(f32, 1+i, by(0, c.depth, 1)), alu(ir.Mul, f32, i%c.lefts, n), reduction(ir.Sum, f32, n+1, ir.Axes(2)))
 				args, sums = append(args, in(ir.BFloat16)), append(sums, n+2)
 			}
 			body = append(body, alu(ir.Sub, f32, sums[0], sums[c.sums-1]))

@@ -1,6 +1,8 @@
 package contraction
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/product"
@@ -13,7 +15,7 @@ import (
 // Its warps have the same columns, in squares of eight, and take turns along the depth. Instructions multiply elements
 // as they come from memory: no tile fills shared memory with rows that do not exist, and each thread has many loads
 // under way. Which places of the depth an instruction takes is free, so a thread takes eight neighbours. There may be
-// several sums, of products of the same rows.
+// several sums.
 type skinny struct{ sums, rows, squares, warps, deep int }
 
 // Threads is the size of a workgroup.
@@ -42,7 +44,7 @@ func isSkinny(x *product.Product) bool {
 		x.Rows.AlongK && x.Cols.AlongK && tiles.CopiesBoth(x) && fewRows(x, loopnest.SkinnyRows)
 }
 
-// siblings returns the products of a kernel that are sums of products of the same few rows by several matrices.
+// siblings returns the products of a kernel that are sums of products of few rows by several matrices.
 func siblings(c *build.Builder) (list []*product.Product) {
 	deep, kept := c.Nest.List(ir.Reduced), c.Nest.Roles(ir.Parallel)
 	if c.Nest.Template != ir.Reduce || len(c.Nest.Stores(ir.Axes(deep...), true)) > 0 {
@@ -62,7 +64,7 @@ func siblings(c *build.Builder) (list []*product.Product) {
 		if points(l) > points(r) {
 			l, r = r, l
 		}
-		if len(list) > 0 && (l != list[0].Rows.Factor || domain(r) != domain(list[0].Cols.Factor)) || domain(l) == 0 || domain(l)&domain(r) != 0 || domain(l)|domain(r) != kept {
+		if len(list) > 0 && (domain(l) != domain(list[0].Rows.Factor) || domain(r) != domain(list[0].Cols.Factor)) || domain(l) == 0 || domain(l)&domain(r) != 0 || domain(l)|domain(r) != kept {
 			return nil
 		}
 		x := product.Of(c, i, product.Side{Name: "m", Axes: domain(l).List(), Factor: l}, product.Side{Name: "n", Axes: domain(r).List(), Factor: r}, deep)
@@ -74,7 +76,7 @@ func siblings(c *build.Builder) (list []*product.Product) {
 	return list
 }
 
-// CompileSiblings adds the pass of a kernel of several products of the same few rows, and reports false if it is none.
+// CompileSiblings adds the pass of a kernel of several products of few rows, and reports false if it is none.
 func CompileSiblings(c *build.Builder) bool {
 	if !build.HasMatrices {
 		return false
@@ -223,13 +225,15 @@ func (q *skinnyPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope
 	return words
 }
 
-// factors lists the factors of a side: one of rows, of columns those of each sum.
+// factors lists the factors of a side: of rows each once, of columns those of each sum.
 func (q *skinnyPass) factors(s *product.Side) (list []int) {
-	if s == &q.Rows {
-		return []int{s.Factor}
-	}
 	for _, x := range q.all {
-		list = append(list, x.Cols.Factor)
+		switch {
+		case s != &q.Rows:
+			list = append(list, x.Cols.Factor)
+		case !slices.Contains(list, x.Rows.Factor):
+			list = append(list, x.Rows.Factor)
+		}
 	}
 	return list
 }
@@ -257,15 +261,16 @@ func (q *skinnyPass) loadVector(in *build.Scope, body *ir.Instr, factor int) (wo
 
 // multiplyStep multiplies words of rows by words of columns, each vector by two instructions.
 func (q *skinnyPass) multiplyStep(sc *build.Scope, rows []*shader.Expr, columns []*shader.Var) {
-	lines := q.rows / square
+	lines, factors := q.rows/square, q.factors(&q.Rows)
 	for n := range q.deep / skinnyDepth {
-		left := rows[4*lines*n:][:4*lines]
+		left := func(line, factor, h int) *shader.Expr { return rows[4*((lines*n+line)*len(factors)+factor)+h] }
 		for j, acc := range q.acc {
 			right := columns[4*(len(q.acc)*n+j):]
+			f := slices.Index(factors, q.all[j%q.sums].Rows.Factor)
 			for h := range 2 {
-				a := [4]*shader.Expr{left[2*h], build.U32(0), left[2*h+1], build.U32(0)}
+				a := [4]*shader.Expr{left(0, f, 2*h), build.U32(0), left(0, f, 2*h+1), build.U32(0)}
 				if lines > 1 {
-					a[1], a[3] = left[4+2*h], left[4+2*h+1]
+					a[1], a[3] = left(1, f, 2*h), left(1, f, 2*h+1)
 				}
 				sc.Do(&shader.Multiply{Elem: q.elem, Acc: acc, A: a, B: [2]*shader.Expr{right[2*h].Ref(), right[2*h+1].Ref()}})
 			}
