@@ -36,7 +36,7 @@ func (p *placer) mergeProduct(h, g *group) bool {
 	if len(h.reduced) == 0 || len(g.reduced) == 0 || !sharesVector(h, g) || !compatible(h, g) {
 		return false
 	}
-	if h.readsFailed() || g.readsFailed() || h.checks() || g.checks() || h.buffers()+g.buffers() > p.maxArgs {
+	if h.readsFailed() || g.readsFailed() || h.checks() || g.checks() || h.buffersWith(g) > p.maxArgs {
 		return false
 	}
 	early := h.reader <= g.order
@@ -64,6 +64,13 @@ func (p *placer) mergeProduct(h, g *group) bool {
 	}
 	g.take(h, to)
 	return true
+}
+
+// buffersWith is the number of buffers that g and h read and write, without the status.
+func (h *group) buffersWith(g *group) int {
+	of := g.loads()
+	shared := slices.DeleteFunc(h.loads(), func(n *node) bool { return !slices.Contains(of, n) })
+	return h.buffers() + g.buffers() - len(shared)
 }
 
 // parallel lists the axes that are not reduced.

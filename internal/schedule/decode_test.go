@@ -20,17 +20,19 @@ func TestProductsOfOneVector(t *testing.T) {
 	plans.Verify()
 	rng := rand.New(rand.NewPCG(1, 2))
 	const depth = 1056
-	x := normal(rng, 1, depth)
+	x, scale := normal(rng, 1, depth), normal(rng, 1, 144)
 	for i, c := range []struct {
 		rows    []int
+		scaled  bool // by elements of a vector, which all load
 		kernels int
 	}{
-		{[]int{144, 144}, 1},
-		{[]int{432, 144, 144}, 1},
-		{[]int{144, 288}, 1},
-		{[]int{144, 145}, 2},      // rows that do not divide
-		{[]int{145 * 5, 145}, 2},  // too many parts
-		{[]int{432, 432, 144}, 1}, // two of three parts
+		{[]int{144, 144}, false, 1},
+		{[]int{432, 144, 144}, false, 1},
+		{[]int{144, 288}, false, 1},
+		{[]int{144, 145}, false, 2},      // rows that do not divide
+		{[]int{145 * 5, 145}, false, 2},  // too many parts
+		{[]int{432, 432, 144}, false, 1}, // two of three parts
+		{[]int{144, 144, 144}, true, 1},  // eight buffers
 	} {
 		if testing.Short() && i%3 != 1 {
 			continue
@@ -41,9 +43,13 @@ func TestProductsOfOneVector(t *testing.T) {
 		}
 		run := func(d *tensor.Device) []float32 {
 			var ys []tensor.Tensor
-			x := x.To(d).Softmax(-1) // of a kernel of its own
+			x, scale := x.To(d).Softmax(-1), scale.To(d) // of a kernel of its own
 			for i, w := range ws {
-				ys = append(ys, x.MatMul(w.To(d).T()).Add(float64(i)))
+				y := x.MatMul(w.To(d).T()).Add(float64(i))
+				if c.scaled {
+					y = y.Mul(scale)
+				}
+				ys = append(ys, y)
 			}
 			if err := tensor.Eval(ys); err != nil {
 				t.Fatal(err)
@@ -54,7 +60,7 @@ func TestProductsOfOneVector(t *testing.T) {
 		for _, target := range []Target{hopper, big, noSubgroups} {
 			kernels := 0
 			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
-			ref.Loops = target.LoopLimits()
+			ref.Loops, ref.Bindings = target.LoopLimits(), 8
 			got := run(tensor.NewDevice(ref))
 			if kernels != 1+c.kernels {
 				t.Errorf("%v rows: %d kernels, want one and %d", c.rows, kernels, c.kernels)
