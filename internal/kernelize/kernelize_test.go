@@ -324,6 +324,11 @@ func TestGroups(t *testing.T) {
 		{"a scatter", func(m *maker) []*graph.Node {
 			return list(elementwise(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), elementwise(ir.Exp, m.leaf(4, 5)), 0)))
 		}, []string{"routine 4x5: Scatter*", "pointwise 7x5: Neg*"}},
+		{"a sum and a multiple of it for a scatter that replaces", func(m *maker) []*graph.Node {
+			x := graph.Reshape(graph.Permute(sum(m.leaf(1, 4, 6, 5), 3), []int{1, 0, 2, 3}), []int{4, 6})
+			y := elementwise(ir.Add, elementwise(ir.Mul, x, m.leaf(4, 6)), graph.Flip(x, []int{0}))
+			return list(graph.Scatter(ir.Copy, m.leaf(7, 6), m.of(ir.Int32, 4, 6), y, 0))
+		}, []string{"reduce 4x6|5: Sum* Mul", "routine 4x6: Scatter*"}},
 		{"a scatter onto a constant that is asked for", func(m *maker) []*graph.Node {
 			zeros := graph.Fill(f32, 0, []int{7, 5})
 			return list(zeros, graph.Scatter(ir.Add, zeros, m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -38,7 +39,7 @@ func (p *placer) readings() map[*node][]reading {
 			if in.reads == nil {
 				continue
 			}
-			r := reading{g, in.Op == ir.Load && len(in.Src) == 0 && len(in.View.Guards) == 0 && !factors[i] && g.template != ir.Routine && g.template != ir.Attention}
+			r := reading{g, in.Op == ir.Load && len(in.Src) == 0 && len(in.View.Guards) == 0 && !factors[i] && g.readsOnce()}
 			points := 1
 			for a, c := range in.View.Coef {
 				if c != 0 {
@@ -50,6 +51,19 @@ func (p *placer) readings() map[*node][]reading {
 		}
 	}
 	return all
+}
+
+// readsOnce reports whether a kernel of the group computes functions of a load once for each element, or, as attention of few
+// rows, some times for few elements.
+func (g *group) readsOnce() bool {
+	switch g.template {
+	case ir.Routine:
+		op := g.body[len(g.body)-1]
+		return op.Op == ir.Scatter && op.Kind == ir.Copy
+	case ir.Attention:
+		return g.Count(g.axesOf(ir.M)) <= loopnest.FewRows
+	}
+	return true
 }
 
 // factors reports of each instruction of a contraction whether the sum depends on it.
@@ -245,6 +259,20 @@ func (c *cut) cost() float64 {
 	return total
 }
 
+// keepsOrder reports whether a movement keeps all elements in their order.
+func (n *node) keepsOrder() bool {
+	last := -1
+	for _, a := range n.Ints {
+		if n.Op == ir.Permute && n.src[0].Shape[a] > 1 {
+			if a < last {
+				return false
+			}
+			last = a
+		}
+	}
+	return n.Op == ir.Reshape || n.Op == ir.Permute
+}
+
 func (n *node) bytes() int { return n.Len() * n.DType.Size() }
 
 // A recomputation is the loads and operations of one group in place of values.
@@ -273,7 +301,7 @@ func (t *recomputation) visit(n *node) bool {
 		return false
 	}
 	for _, s := range n.src {
-		for s.Op == ir.Reshape || s.Op == ir.Expand {
+		for s.Op == ir.Expand || s.keepsOrder() {
 			s = s.src[0]
 		}
 		if s.Op.Class() == ir.Movement || !t.visit(s) {
