@@ -36,6 +36,9 @@ func TestPlainAttention(t *testing.T) {
 		t.Fatal(err)
 	}
 	attend := func(x qkv) tensor.Tensor { return tensor.Attention(x.Q, x.K, x.V, nil) }
+	few := func(x qkv) tensor.Tensor {
+		return tensor.Attention(x.Q.Slice(1, 0, 3), x.K, x.V, &tensor.AttentionOptions{Causal: true, Offset: 100})
+	}
 	gradient := func(x qkv) tensor.Tensor {
 		g := grad.Of(func(x qkv) tensor.Tensor {
 			return tensor.Attention(x.Q, x.K, x.V, &tensor.AttentionOptions{Causal: true, Offset: 64}).Square().Sum()
@@ -50,6 +53,7 @@ func TestPlainAttention(t *testing.T) {
 	}{
 		{"subgroups", func(t *schedule.Target) {}, attend, 1},
 		{"no subgroups", func(t *schedule.Target) { t.SubgroupMin, t.SubgroupMax = 0, 0 }, attend, 1},
+		{"few rows", func(t *schedule.Target) {}, few, 1},
 		{"gradient", func(t *schedule.Target) { t.SharedBytes = 10 << 10 }, gradient, 3}, // small blocks compile in less time
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -35,6 +35,7 @@ type attention struct {
 	ahead    int                     // columns that begin computes
 	exists   *shader.Expr            // a condition for the block to exist; nil: it does
 	columns  *shader.Expr            // the first of a block
+	apart    bool                    // threads with different columns of a row have maxima and sums of their own until the end
 	lane     *shader.Expr            // of a warp
 	tx       *shader.Expr            // the thread's place among those that share its rows
 	copy     *shader.Expr            // its number among those with the same columns of its rows; nil: it is the only one
@@ -56,6 +57,8 @@ type unit interface {
 	// choose chooses the sizes. It reports false if the unit does not multiply the factors, or
 	// their tiles do not fit.
 	choose() bool
+	// blockTime estimates the seconds that a workgroup takes for a block of columns.
+	blockTime() float64
 	// place finds a thread's first row within a square, and its place across.
 	place(root *build.Scope) (ty, tx *shader.Expr)
 	// declare declares the tiles of a product, and finds the thread's part of an output's.

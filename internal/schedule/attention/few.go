@@ -2,10 +2,10 @@ package attention
 
 import (
 	"math"
-	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/product"
 	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -18,10 +18,11 @@ import (
 type few struct {
 	*attention
 	deep   int                               // threads that share four columns
+	left   map[*tiles.Pass][][]*shader.Expr  // left factors of scores, by row and vector
 	values map[*tiles.Pass][][4]*shader.Expr // right factors of outputs, by vector and column
 }
 
-const fewThreads = 512
+const fewThreads = 256
 
 func (a *few) choose() bool {
 	rows, sub := a.Nest.Size(a.m), a.Target.Subgroup()
@@ -40,29 +41,37 @@ func (a *few) choose() bool {
 	for threads > sub && !a.Target.Fits(threads, a.exchanged(rows, threads)) {
 		threads /= 2
 	}
-	best := math.Inf(1)
-	for least := min(threads, max(sub, depthStep/4*a.deep)); threads >= least; threads /= 2 { // down to the depth of a step
-		across, old := threads/a.deep, a.size
-		a.size = size{threads: threads, height: rows, width: 4 * across, high: 1, wide: 1, square: rows, across: across, stride: a.deep}
-		if _, time := a.bestParts(); time < best {
-			best = time
-		} else {
-			a.size = old
+	a.apart = true
+	best, least := threads, math.Inf(1)
+	for n := threads; n >= min(threads, max(sub, depthStep/4*a.deep)); n /= 2 {
+		a.divide(n)
+		if _, time := a.bestParts(); time < least {
+			best, least = n, time
 		}
 	}
+	a.divide(best)
 	return true
 }
 
-// exchanged is the memory in bytes through which subgroups exchange sums and outputs. One alone exchanges nothing.
+// divide divides the work among so many threads.
+func (a *few) divide(threads int) {
+	across, rows := threads/a.deep, a.Nest.Size(a.m)
+	a.size = size{threads: threads, height: rows, width: 4 * across, high: 1, wide: 1, square: rows, across: across, stride: a.deep}
+}
+
+// blockTime is the latency of memory: the keys and values of a block are loaded at once.
+func (a *few) blockTime() float64 { return tiles.CostOf(a.Target).Step }
+
+// exchanged is the memory in bytes through which subgroups exchange maxima, sums and outputs. One alone exchanges nothing.
 func (a *few) exchanged(rows, threads int) int {
 	if threads <= a.Target.Subgroup() {
 		return 0
 	}
-	bytes := 4 * rows * threads * max(1, len(a.Sums))
+	bytes := 4 * rows * len(a.rowReductions())
 	for _, q := range a.outputs {
-		bytes += 16 * rows * threads / a.Target.Subgroup() * a.deep * a.vectors(q.Cols.N)
+		bytes += 16 * rows * a.deep * a.vectors(q.Cols.N)
 	}
-	return bytes
+	return threads / a.Target.Subgroup() * bytes
 }
 
 // vectors is the number of vectors of a thread along a length that threads share.
@@ -94,10 +103,22 @@ func (a *few) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*sha
 	return acc
 }
 
-// load has the barrier after which threads exchange values in the same memory again.
-func (a *few) load(loop *build.Scope, _, _ *shader.Expr) {
-	if a.exchanges() {
-		loop.Barrier()
+func (a *few) load(_ *build.Scope, _, _ *shader.Expr) {}
+
+// begin computes the left factors of scores, which are the same for all columns.
+func (a *few) begin(_, _, _ *shader.Expr) {
+	root := a.p.Root
+	a.left = map[*tiles.Pass][][]*shader.Expr{}
+	for n, q := range a.scores {
+		for _, row := range a.rows[0] {
+			var list []*shader.Expr
+			for k := range a.vectors(q.Depth) {
+				sc := row.On(root.Block, build.Tag("_s", n, k))
+				sc.EnterValid(a.part(q, q.Deep, q.Depth, k))
+				list = append(list, a.four(sc, sc, q.Rows.Factor, "left"))
+			}
+			a.left[q] = append(a.left[q], list)
+		}
 	}
 }
 
@@ -161,25 +182,54 @@ func (a *few) multiplyDepth(loop *build.Scope, q *tiles.Pass, tag string, column
 			sc.EnterValid(span)
 			right[j] = a.four(sc, column, q.Cols.Factor, "right")
 		}
-		for r, row := range a.rows[0] {
-			sc := row.On(loop.Block, build.Tag(tag, k))
-			sc.EnterValid(span)
-			left := a.four(sc, sc, q.Rows.Factor, "left")
+		for r := range a.height {
 			for j := range columns {
-				q.Multiply(loop, acc[r][j], left, right[j])
+				q.Multiply(loop, acc[r][j], a.left[q][r][k], right[j])
 			}
 		}
 	}
 	for r := range a.height {
+		var sums [4]*shader.Expr
 		for j := range columns {
 			d := acc[r][j].Ref()
-			sum := loop.Var(build.Tag("sum"+tag, r, j), d.At(0).Add(d.At(1)).Add(d.At(2).Add(d.At(3))))
-			for mask := 1; mask < a.deep; mask *= 2 {
-				loop.Set(sum, sum.Ref().Add(sum.Ref().Shuffle(mask)))
-			}
-			loop.SetAt(q.Acc[r][0], j, sum.Ref())
+			sums[j] = loop.Let(build.Tag("own"+tag, r, j), d.At(0).Add(d.At(1)).Add(d.At(2).Add(d.At(3))))
+		}
+		for j, sum := range a.addAlong(loop, build.Tag("sum"+tag, r), sums) {
+			loop.SetAt(q.Acc[r][0], j, sum)
 		}
 	}
+}
+
+// addAlong adds up four values of threads that share columns. Where four threads do, each adds up one of the values and then gets
+// the other sums: that takes half of the shuffles.
+func (a *few) addAlong(loop *build.Scope, name string, x [4]*shader.Expr) [4]*shader.Expr {
+	number := 0
+	let := func(x *shader.Expr) *shader.Expr {
+		number++
+		return loop.Let(build.Tag(name+"_", number), x)
+	}
+	if a.deep < len(x) {
+		for mask := 1; mask < a.deep; mask *= 2 {
+			for j := range x {
+				x[j] = let(x[j].Add(x[j].Shuffle(mask)))
+			}
+		}
+		return x
+	}
+	odd, upper := a.copy.And(1).Eq(1), a.copy.And(2).Eq(2)
+	half := func(second, x, y *shader.Expr, mask int) *shader.Expr { // y's sum in the threads that are second, else x's
+		return let(second.If(y, x).Add(second.If(x, y).Shuffle(mask)))
+	}
+	sum := half(upper, half(odd, x[0], x[1], 1), half(odd, x[2], x[3], 1), 2)
+	for mask := 4; mask < a.deep; mask *= 2 {
+		sum = let(sum.Add(sum.Shuffle(mask)))
+	}
+	other := let(sum.Shuffle(2))
+	for i, own := range []*shader.Expr{let(upper.If(other, sum)), let(upper.If(sum, other))} {
+		next := let(own.Shuffle(1))
+		x[2*i], x[2*i+1] = let(odd.If(next, own)), let(odd.If(own, next))
+	}
+	return x
 }
 
 func (a *few) scale(q *tiles.Pass, loop *build.Scope) {
@@ -192,7 +242,7 @@ func (a *few) scale(q *tiles.Pass, loop *build.Scope) {
 
 func (a *few) add(loop *build.Scope) {
 	for _, q := range a.outputs {
-		left := a.left(q)[0][0]
+		left := a.attention.left(q)[0][0]
 		for r, list := range q.Acc {
 			for h, acc := range list {
 				for j, right := range a.values[q][h] {
@@ -203,46 +253,133 @@ func (a *few) add(loop *build.Scope) {
 	}
 }
 
-// end adds up the outputs of the threads that have different columns.
+// A share is a thread's part of a row: its maximum, if there is one, and its sums and vectors of outputs.
+type share struct {
+	max *build.Reducer
+	acc []accumulator
+}
+
+// An accumulator is a sum or a vector of sums, and whether they are in proportion to the exponential of the maximum.
+type accumulator struct {
+	*shader.Var
+	scaled bool
+}
+
+// shares lists the thread's part of each row.
+func (a *few) shares() (list []share) {
+	for r, row := range a.rows[0] {
+		s := share{max: row.max}
+		for _, x := range row.sums {
+			s.acc = append(s.acc, accumulator{x.Acc, a.Scaled[x.Instr]})
+		}
+		for _, q := range a.outputs {
+			for _, x := range q.Acc[r] {
+				s.acc = append(s.acc, accumulator{x, a.Scaled[q.Sum]})
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// rescaled is a value of an accumulator times the scale for a maximum that has risen.
+func (s *share) rescaled(x accumulator, value, scale *shader.Expr) *shader.Expr {
+	switch {
+	case s.max == nil || !x.scaled:
+		return value
+	case x.Type.Width > 1:
+		scale = shader.Vec(int(x.Type.Width), scale)
+	}
+	return value.Mul(scale)
+}
+
+// end combines the parts of threads with different columns: in a subgroup by shuffles, then the parts of all subgroups in the
+// threads that store.
 func (a *few) end() {
-	root, sub := a.p.Root, a.p.Subgroup
-	var all []*shader.Var
-	for _, q := range a.outputs {
-		all = slices.Concat(all, slices.Concat(q.Acc...))
-	}
-	for _, acc := range all {
-		for mask := a.deep; mask < min(sub, a.threads); mask *= 2 {
-			for j := range 4 {
-				x := acc.Ref().At(j)
-				root.SetAt(acc, j, x.Add(x.Shuffle(mask)))
+	root, sub, rows := a.p.Root, a.p.Subgroup, a.shares()
+	for mask := a.deep; mask < min(sub, a.threads); mask *= 2 {
+		for r, row := range rows {
+			var scale *shader.Expr
+			if row.max != nil {
+				old := root.Let(build.Tag("old", mask, r), row.max.Acc.Ref())
+				row.max.Add(root.Block, old.Shuffle(mask))
+				scale = root.Let(build.Tag("scale", mask, r), rescaling(old, row.max.Acc.Ref()))
 			}
-		}
-	}
-	groups := a.threads / sub
-	if groups <= 1 || len(all) == 0 {
-		return
-	}
-	shared := a.p.Share(shader.F32.Vec(4), groups*a.deep*len(all))
-	own := root.Let("own", shader.ThreadID.Div(sub).Mul(a.deep).Add(a.copy).Mul(len(all)))
-	root.If(shader.ThreadID.Rem(sub).Lt(a.deep), func(first *shader.Block) {
-		for i, acc := range all {
-			first.Put(shared, own.Plus(i), acc.Ref())
-		}
-	})
-	root.Barrier()
-	item := 0
-	for _, q := range a.outputs {
-		for _, list := range q.Acc {
-			for h, acc := range list {
-				sum := shared.At(a.copy.Mul(len(all)).Plus(item))
-				for g := 1; g < groups; g++ {
-					sum = sum.Add(shared.At(a.copy.Mul(len(all)).Plus(g*a.deep*len(all) + item)))
+			for _, x := range row.acc {
+				root.Set(x.Var, row.rescaled(x, x.Ref(), scale))
+				other := x.Ref().Shuffle(mask)
+				if x.Type.Width > 1 {
+					components := product.Components(x.Ref())
+					for j, c := range components {
+						components[j] = c.Shuffle(mask)
+					}
+					other = shader.Vec(len(components), components...)
 				}
-				root.If(a.stores(h), func(own *shader.Block) { own.Set(acc, sum) })
-				item++
+				root.Set(x.Var, x.Ref().Add(other))
 			}
 		}
 	}
+	if groups := a.threads / sub; groups > 1 {
+		a.combineGroups(rows, groups)
+	}
+}
+
+// combineGroups combines the parts of subgroups, in the threads that store.
+func (a *few) combineGroups(rows []share, groups int) {
+	root, sub := a.p.Root, a.p.Subgroup
+	memory := map[*shader.Var]*shader.Shared{}
+	lanes := map[*shader.Var]int{} // threads of a subgroup that have different values
+	for _, row := range rows {
+		each := func(v *shader.Var) {
+			if lanes[v] = 1; v.Type.Width > 1 {
+				lanes[v] = a.deep
+			}
+			memory[v] = a.p.Share(v.Type, groups*lanes[v])
+			root.If(shader.ThreadID.Rem(sub).Lt(lanes[v]), func(first *shader.Block) {
+				first.Put(memory[v], shader.ThreadID.Div(sub).Mul(lanes[v]).Add(shader.ThreadID.Rem(sub)), v.Ref())
+			})
+		}
+		if row.max != nil {
+			each(row.max.Acc)
+		}
+		for _, x := range row.acc {
+			each(x.Var)
+		}
+	}
+	root.Barrier()
+	of := func(v *shader.Var, group *shader.Expr) *shader.Expr {
+		if lanes[v] == 1 {
+			return memory[v].At(group)
+		}
+		return memory[v].At(group.Mul(lanes[v]).Add(a.copy))
+	}
+	storing := 1
+	for _, q := range a.outputs {
+		storing = max(storing, min(q.Tile.Wide, a.across))
+	}
+	own := root.When(a.tx.Lt(storing))
+	greatest, g := own.Loop("g", build.U32(0), build.U32(groups), 1)
+	for _, row := range rows {
+		if row.max != nil {
+			row.max.Add(greatest.Block, of(row.max.Acc, g))
+		}
+		for _, x := range row.acc {
+			own.Set(x.Var, build.Number(x.Type, 0))
+		}
+	}
+	greatest.End()
+	sums, g := own.Loop("g", build.U32(0), build.U32(groups), 1)
+	for r, row := range rows {
+		var scale *shader.Expr
+		if row.max != nil {
+			scale = sums.Let(build.Tag("scale", r), rescaling(of(row.max.Acc, g), row.max.Acc.Ref()))
+		}
+		for _, x := range row.acc {
+			sums.Set(x.Var, x.Ref().Add(row.rescaled(x, of(x.Var, g), scale)))
+		}
+	}
+	sums.End()
+	own.End()
 }
 
 // stores reports whether a thread stores its vector of an output, which others have too.

@@ -23,10 +23,10 @@ type parts struct {
 	first   []int // of an instruction's partial results, in scratch
 }
 
-// cut chooses the number of parts.
+// cut cuts the columns into parts.
 func (a *attention) cut() {
-	a.parts.n, _ = a.bestParts()
 	words := a.parts.place(a)
+	a.parts.n, _ = a.bestParts()
 	if a.parts.n > 1 {
 		a.parts.scratch = a.Builder.Scratch(a.parts.n*words, shader.U32)
 		for i := range a.parts.first {
@@ -35,26 +35,28 @@ func (a *attention) cut() {
 	}
 }
 
-// bestParts returns the best number of parts, and the seconds that they take.
+// bestParts is the best number of parts, and the seconds that the kernel takes with it.
 func (a *attention) bestParts() (n int, time float64) {
-	cost := tiles.CostOf(a.Target)
+	cost, block := tiles.CostOf(a.Target), a.unit.blockTime()
 	groups := ir.CeilDiv(a.Nest.Size(a.m), a.height) * a.Nest.Size(a.Nest.List(ir.Batch))
-	step := 0 // steps along the depth that a block of columns takes
-	for _, q := range a.scores {
-		step += ir.CeilDiv(q.Depth, depthStep)
-	}
-	step += len(a.outputs) * ir.CeilDiv(a.width, depthStep)
-	a.parts.rows = a.Nest.Size(a.Nest.List(ir.Batch, ir.M))
 	words := a.parts.place(a)
 	moves := cost.Moves * a.Target.Machine.MoveTime(2*4*words)
 	n, _, time = loopnest.Split(ir.CeilDiv(a.Nest.Size(a.n), a.width), min(mostParts, math.MaxInt32/max(1, words)), func(n, each int) float64 {
-		time := float64(ir.CeilDiv(groups*n, a.Target.Units)*each*step) * cost.Step
+		time := float64(ir.CeilDiv(groups*n, a.Target.Units)*each) * block
 		if n > 1 {
 			time += cost.Pass + (moves+cost.Part)*float64(n)
 		}
 		return time
 	})
 	return n, time
+}
+
+func (a *attention) blockTime() float64 {
+	steps := len(a.outputs) * ir.CeilDiv(a.width, depthStep) // along the depth
+	for _, q := range a.scores {
+		steps += ir.CeilDiv(q.Depth, depthStep)
+	}
+	return float64(steps) * tiles.CostOf(a.Target).Step
 }
 
 const (
@@ -64,7 +66,7 @@ const (
 
 // place gives instructions their place in scratch. It returns the words of a part.
 func (x *parts) place(a *attention) (words int) {
-	x.first = make([]int, len(a.Nest.Body))
+	x.first, x.rows = make([]int, len(a.Nest.Body)), a.Nest.Size(a.Nest.List(ir.Batch, ir.M))
 	for _, i := range a.rowReductions() {
 		x.first[i] = words
 		words += x.rows

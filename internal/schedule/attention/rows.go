@@ -41,7 +41,7 @@ func (a *attention) startRows() {
 // threads exchange them through shared memory, that is all rows, so that there are few barriers.
 func (a *attention) rowGroups() [][]*row {
 	every := slices.Concat(a.rows...)
-	if a.exchanges() {
+	if a.exchanges() && !a.apart {
 		return [][]*row{every}
 	}
 	return slices.Collect(slices.Chunk(every, 1))
@@ -59,8 +59,10 @@ func (a *attention) reduceBlock(loop *build.Scope, decided map[int]int64) {
 				maxima = append(maxima, *row.max)
 			}
 		}
-		clear(a.p.InUse) // there were barriers since the block before
-		loop.WorkgroupReduce(maxima, a.tx, a.across, a.stride)
+		if !a.apart {
+			clear(a.p.InUse) // there were barriers since the block before
+			loop.WorkgroupReduce(maxima, a.tx, a.across, a.stride)
+		}
 		for _, row := range rows {
 			if row.max != nil {
 				a.rescale(loop, row)
@@ -172,19 +174,26 @@ func rescaling(old, now *shader.Expr) *shader.Expr {
 	return old.Eq(now).If(build.Number(shader.F32, 1), old.Mul(base).Sub(now.Mul(base)).Exp2())
 }
 
+// reduceSums adds up the threads' sums of rows.
+func (a *attention) reduceSums(rows []*row) {
+	root := a.p.Root
+	if a.exchanges() {
+		root.Barrier() // the maxima in shared memory have been read
+		clear(a.p.InUse)
+	}
+	var sums []build.Reducer
+	for _, row := range rows {
+		sums = append(sums, row.sums...)
+	}
+	root.WorkgroupReduce(sums, a.tx, a.across, a.stride)
+}
+
 // finishRows completes the reductions of columns from first to end, and stores the results.
 func (a *attention) finishRows(first, end *shader.Expr) {
-	root := a.p.Root
 	for _, rows := range a.rowGroups() {
-		if a.exchanges() {
-			root.Barrier() // the maxima in shared memory have been read
-			clear(a.p.InUse)
+		if !a.apart {
+			a.reduceSums(rows)
 		}
-		var sums []build.Reducer
-		for _, row := range rows {
-			sums = append(sums, row.sums...)
-		}
-		root.WorkgroupReduce(sums, a.tx, a.across, a.stride)
 		for _, row := range rows {
 			a.startCommon(row)
 			a.repair(row, first, end)
