@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	plans "github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
@@ -244,5 +246,49 @@ func TestStreamedPadding(t *testing.T) {
 	got, err := tensor.Data[float32](x.Pad(1, 4, 0).Mul(y).Sum(1))
 	if err != nil || got[0] != 1020 || got[4095] != 1020 {
 		t.Errorf("sums of rows: %v, %v, want 1020", got[:min(1, len(got))], err)
+	}
+}
+
+// Elements of two bytes that a token puts into a cache are stored by fours.
+func TestCacheOfHalves(t *testing.T) {
+	plans.Verify()
+	rng := rand.New(rand.NewPCG(1, 2))
+	const heads, capacity, width = 2, 7, 8
+	k, v := normal(rng, 1, heads, 1, width), normal(rng, 1, heads, 1, width)
+	var want []float32
+	fours := 0
+	ref := attender(t, big, func(k *ir.Kernel) {
+		if k.Template == ir.Routine {
+			list := compile(t, k, big).Passes
+			blocks(list[len(list)-1].Body, func(b *shader.Block) {
+				for _, s := range b.Stmts {
+					if s, ok := s.(*shader.Store); ok && len(s.Values) == 4 {
+						fours++
+					}
+				}
+			})
+		}
+	})
+	for _, d := range []*tensor.Device{tensor.CPU(), tensor.NewDevice(ref)} {
+		half := func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.BFloat16).To(d) }
+		c := nn.NewKVCache(1, heads, capacity, width)
+		c.K, c.V = half(c.K), half(c.V)
+		c = c.OnDevice()
+		for range 2 {
+			c = c.Append(half(k), half(v))
+			if err := tensor.Eval(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := floatsOf(t, c.K.Cast(tensor.Float32), c.V.Cast(tensor.Float32))
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the cache has %v, want %v", got, want)
+		}
+	}
+	if fours == 0 {
+		t.Error("no elements are stored by fours")
 	}
 }

@@ -103,7 +103,7 @@ func (x *scatter) choose() {
 	x.width, x.count = x.Nest.Size(x.columns), x.Nest.Size(x.updates)
 	x.blocks, x.rows = 1, v.Len
 	busy := x.Target.Busy()
-	if x.apart = separate && x.count > 1 && x.indicesDiffer(); x.apart {
+	if x.apart = separate && (x.count == 1 || x.indicesDiffer()); x.apart {
 		return
 	}
 	if separate && v.Len > 0 && x.count > 1 {
@@ -204,26 +204,43 @@ func (x *scatter) combine() {
 // combineApart adds the pass in which each update has a thread.
 func (x *scatter) combineApart() {
 	x.AddPass(x.Target.Threads(), func(p *build.Pass) {
-		sc, item := p.Items(x.width * x.count)
-		column, update := sc.Let("column", item.Rem(x.width)), sc.Let("u", item.Div(x.width))
-		sc.Enter(build.Span{Axes: x.columns, Base: column})
-		sc.Enter(build.Span{Axes: x.updates, Base: update})
+		columns := build.Span{Axes: x.columns}
+		each := 1
+		if x.storesFours() {
+			each, columns.Step, columns.Fours = 4, build.Lanes(4), true
+		}
+		sc, item := p.Items(x.width / each * x.count)
+		columns.Base = sc.Let("column", item.Rem(x.width/each).Mul(each))
+		sc.Enter(columns)
+		sc.Enter(build.Span{Axes: x.updates, Base: sc.Let("u", item.Div(x.width/each))})
 		index := sc.Value(x.at.Src[0])
 		x.noteBad(sc, index)
 		hit := sc.When(x.CutOff(index[0], x.at.View.Len).Lt(x.at.View.Len))
-		x.replace(hit, index[0], sc.Value(x.at.Src[1])[0])
+		x.replace(hit, index[0], sc.Value(x.at.Src[1]), each)
 		hit.End()
 		sc.End()
 	})
 }
 
-// replace combines the element at an index with an update.
-func (x *scatter) replace(sc *build.Scope, index, update *shader.Expr) {
+// storesFours reports whether threads replace four neighbours at once. One alone that is shorter than a word takes two atomic
+// operations in WGSL.
+func (x *scatter) storesFours() bool {
+	short := x.Nest.Args[0].DType.Size() < ir.Float32.Size()
+	return short && x.at.Kind == ir.Copy && x.sharedIndex() && x.Fours(x.columns) && x.at.View.Stride%4 == 0 && x.StepsBy(4, x.at, x.columns[len(x.columns)-1])
+}
+
+// replace combines elements at an index, neighbours, with updates.
+func (x *scatter) replace(sc *build.Scope, index *shader.Expr, updates build.Value, neighbours int) {
 	b, place := x.element(sc, index)
-	if x.at.Kind != ir.Copy {
-		update = x.update(sc.LoadAt(b, place, "old", false).Ref(), update)
+	store := &shader.Store{Buffer: b, Index: place}
+	for l := range neighbours {
+		update := updates.Lane(l)
+		if x.at.Kind != ir.Copy {
+			update = x.update(sc.LoadAt(b, place, "old", false).Ref(), update)
+		}
+		store.Values = append(store.Values, sc.Let(build.Tag("sum", l), update))
 	}
-	sc.StoreAt(b, place, sc.Let("sum", update))
+	sc.Do(store)
 }
 
 // none is the initial value of a thread that combines a part.
