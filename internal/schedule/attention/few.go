@@ -256,13 +256,15 @@ func (a *few) add(loop *build.Scope) {
 // A share is a thread's part of a row: its maximum, if there is one, and its sums and vectors of outputs.
 type share struct {
 	max *build.Reducer
-	acc []accumulator
+	acc []*accumulator
 }
 
-// An accumulator is a sum or a vector of sums, and whether they are in proportion to the exponential of the maximum.
+// An accumulator is a maximum, a sum or a vector of sums, and whether these are in proportion to the exponential of the maximum.
 type accumulator struct {
 	*shader.Var
 	scaled bool
+	memory *shader.Shared // for all subgroups
+	lanes  int            // threads of a subgroup that have different values
 }
 
 // shares lists the thread's part of each row.
@@ -270,11 +272,11 @@ func (a *few) shares() (list []share) {
 	for r, row := range a.rows[0] {
 		s := share{max: row.max}
 		for _, x := range row.sums {
-			s.acc = append(s.acc, accumulator{x.Acc, a.Scaled[x.Instr]})
+			s.acc = append(s.acc, &accumulator{Var: x.Acc, scaled: a.Scaled[x.Instr]})
 		}
 		for _, q := range a.outputs {
 			for _, x := range q.Acc[r] {
-				s.acc = append(s.acc, accumulator{x, a.Scaled[q.Sum]})
+				s.acc = append(s.acc, &accumulator{Var: x, scaled: a.Scaled[q.Sum]})
 			}
 		}
 		list = append(list, s)
@@ -283,7 +285,7 @@ func (a *few) shares() (list []share) {
 }
 
 // rescaled is a value of an accumulator times the scale for a maximum that has risen.
-func (s *share) rescaled(x accumulator, value, scale *shader.Expr) *shader.Expr {
+func (s *share) rescaled(x *accumulator, value, scale *shader.Expr) *shader.Expr {
 	switch {
 	case s.max == nil || !x.scaled:
 		return value
@@ -327,31 +329,31 @@ func (a *few) end() {
 // combineGroups combines the parts of subgroups, in the threads that store.
 func (a *few) combineGroups(rows []share, groups int) {
 	root, sub := a.p.Root, a.p.Subgroup
-	memory := map[*shader.Var]*shader.Shared{}
-	lanes := map[*shader.Var]int{} // threads of a subgroup that have different values
-	for _, row := range rows {
-		each := func(v *shader.Var) {
-			if lanes[v] = 1; v.Type.Width > 1 {
-				lanes[v] = a.deep
-			}
-			memory[v] = a.p.Share(v.Type, groups*lanes[v])
-			root.If(shader.ThreadID.Rem(sub).Lt(lanes[v]), func(first *shader.Block) {
-				first.Put(memory[v], shader.ThreadID.Div(sub).Mul(lanes[v]).Add(shader.ThreadID.Rem(sub)), v.Ref())
-			})
+	maxima := make([]*accumulator, len(rows))
+	put := func(x *accumulator) {
+		if x.lanes = 1; x.Type.Width > 1 {
+			x.lanes = a.deep
 		}
+		x.memory = a.p.Share(x.Type, groups*x.lanes)
+		root.If(shader.ThreadID.Rem(sub).Lt(x.lanes), func(first *shader.Block) {
+			first.Put(x.memory, shader.ThreadID.Div(sub).Mul(x.lanes).Add(shader.ThreadID.Rem(sub)), x.Ref())
+		})
+	}
+	for r, row := range rows {
 		if row.max != nil {
-			each(row.max.Acc)
+			maxima[r] = &accumulator{Var: row.max.Acc}
+			put(maxima[r])
 		}
 		for _, x := range row.acc {
-			each(x.Var)
+			put(x)
 		}
 	}
 	root.Barrier()
-	of := func(v *shader.Var, group *shader.Expr) *shader.Expr {
-		if lanes[v] == 1 {
-			return memory[v].At(group)
+	of := func(x *accumulator, group *shader.Expr) *shader.Expr {
+		if x.lanes == 1 {
+			return x.memory.At(group)
 		}
-		return memory[v].At(group.Mul(lanes[v]).Add(a.copy))
+		return x.memory.At(group.Mul(x.lanes).Add(a.copy))
 	}
 	storing := 1
 	for _, q := range a.outputs {
@@ -359,9 +361,9 @@ func (a *few) combineGroups(rows []share, groups int) {
 	}
 	own := root.When(a.tx.Lt(storing))
 	greatest, g := own.Loop("g", build.U32(0), build.U32(groups), 1)
-	for _, row := range rows {
+	for r, row := range rows {
 		if row.max != nil {
-			row.max.Add(greatest.Block, of(row.max.Acc, g))
+			row.max.Add(greatest.Block, of(maxima[r], g))
 		}
 		for _, x := range row.acc {
 			own.Set(x.Var, build.Number(x.Type, 0))
@@ -372,10 +374,10 @@ func (a *few) combineGroups(rows []share, groups int) {
 	for r, row := range rows {
 		var scale *shader.Expr
 		if row.max != nil {
-			scale = sums.Let(build.Tag("scale", r), rescaling(of(row.max.Acc, g), row.max.Acc.Ref()))
+			scale = sums.Let(build.Tag("scale", r), rescaling(of(maxima[r], g), row.max.Acc.Ref()))
 		}
 		for _, x := range row.acc {
-			sums.Set(x.Var, x.Ref().Add(row.rescaled(x, of(x.Var, g), scale)))
+			sums.Set(x.Var, x.Ref().Add(row.rescaled(x, of(x, g), scale)))
 		}
 	}
 	sums.End()
