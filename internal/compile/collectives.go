@@ -33,6 +33,22 @@ func (s *Step) replacesLeaf(b int) bool {
 	return false
 }
 
+// updateLate returns the plan in the order of a late schedule, nil if no collective reads results of the plan, or one
+// gathers parameters: they are divided to save memory.
+func (p *Plan) updateLate() *Plan {
+	collective := func(gathers bool) bool {
+		return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Collective() >= 0 && s.isGather() == gathers })
+	}
+	if !collective(false) || collective(true) {
+		return nil
+	}
+	q := *p
+	q.Steps = slices.Clone(p.Steps)
+	q.schedule(true)
+	q.prefetch()
+	return &q
+}
+
 // prefetch starts each collective of leaves alone, such as the gather of a layer's parameters, where the one before it
 // had its place. So it runs beside the kernels of the layer before, and memory has two layers' results at most.
 func (p *Plan) prefetch() {

@@ -103,7 +103,7 @@ func Graph(roots []*graph.Node, o kernelize.Options, old []*graph.Node) (*Plan, 
 
 // Reorder puts the steps of a plan that was changed into an order that needs less memory.
 func (p *Plan) Reorder() error {
-	p.schedule()
+	p.schedule(false)
 	if verify {
 		return p.verify()
 	}

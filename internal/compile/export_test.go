@@ -1,6 +1,6 @@
 package compile
 
 // Schedule orders the steps of a plan.
-func Schedule(p *Plan) { p.schedule() }
+func Schedule(p *Plan, late bool) { p.schedule(late) }
 
 var Prefetch = (*Plan).prefetch

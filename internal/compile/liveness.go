@@ -31,13 +31,17 @@ func (m *Memory) Bytes() (n int) {
 // AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies
 // with it and the kernel can run in place, the result takes the operand's memory, if it has as many bytes.
 // A leaf's memory is taken only if mayTake allows it. With mayTake nil nothing runs in place. Size rounds
-// bytes up to one of the device's sizes, of a machine. The plan gets the order of replaceLate if all slots are then
-// smaller, and the additional steps of readAhead if they are a tenth smaller: less is not worth a launch in
-// each run.
+// bytes up to one of the device's sizes, of a machine. The plan gets the order of updateLate if slots are then at
+// most a tenth larger, the order of replaceLate if all slots are smaller, and the additional steps of readAhead if they
+// are a tenth smaller: less is not worth a launch in each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int, machine ir.Machine) Memory {
+	updatesLate := p.updateLate()
 	p.prefetch()
 	if mayTake == nil {
 		return newLiveness(p, outputs).assign(size)
+	}
+	if updatesLate != nil && 10*updatesLate.bytes(outputs, mayTake, size) <= 11*p.bytes(outputs, mayTake, size) {
+		*p = *updatesLate
 	}
 	if late := p.replaceLate(outputs, mayTake); late != nil && late.bytes(outputs, mayTake, size) < p.bytes(outputs, mayTake, size) {
 		*p = *late

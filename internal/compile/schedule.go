@@ -15,10 +15,13 @@ const little = 1 << 10
 // takes, or takes little, runs as soon as it can; other steps stay in their order. So a gradient of a
 // layer's weights, which is small and the last to read the stored values of the layer, does not wait
 // for the gradients of all other layers. A step that reads the result of a collective waits until the next collective
-// has started, unless nothing else can run: the device computes other things beside the first one.
-func (p *Plan) schedule() {
+// has started, unless nothing else can run: the device computes other things beside the first one. Then readers of
+// earlier collectives go first, and before all others collectives and steps that compute the last operand of one.
+// Late, such a reader runs after all other steps that can run: updates of parameters behind the backward pass, while the last
+// gradients are averaged.
+func (p *Plan) schedule(late bool) {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
-	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
+	s := &scheduler{plan: p, late: late, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), class: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
 	kept := make([]bool, buffers)
 	for _, o := range p.Outputs {
 		if !o.Leaf {
@@ -93,6 +96,7 @@ func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
 
 type scheduler struct {
 	plan      *Plan
+	late      bool
 	readers   [][]int // of a buffer
 	writers   [][]int // of a buffer: several if each stores a part of it
 	unread    []int   // readers of a buffer that are yet to run
@@ -101,10 +105,12 @@ type scheduler struct {
 	freeing   []bool  // steps that are among those that free
 	done      []bool
 	any       queue // steps that can run
-	free      queue // the ready ones that free more memory than they take
+	free      queue // the ready ones that free more memory than they take, or lead to a collective, by class
 
 	collects []bool // by step: it is a collective of results of the plan
 	reads    []bool // by step: it reads a result of one
+	class    []int  // by step: 1 + the number of the last collective that it reads from, in the order of their starts
+	started  int    // collectives of results of the plan
 	running  []int  // steps that can run, and read results of the last collective that has started
 	last     int    // that collective, -1 for none
 }
@@ -124,13 +130,40 @@ func (s *scheduler) findCollectives() {
 	}
 }
 
+// isBehind reports whether a step reads a result of the last collective that has started.
+func (s *scheduler) isBehind(i int) bool {
+	return s.reads[i] && s.last >= 0 && s.plan.Steps[i].readsOf(&s.plan.Steps[s.last])
+}
+
+// completes reports whether a step computes the last operands of a collective.
+func (s *scheduler) completes(i int) bool {
+	left := map[int]int{} // by collective: operands that are not computed
+	for b := range s.plan.Steps[i].Buffers(ir.Out) {
+		for _, r := range s.readers[b] {
+			if s.collects[r] {
+				if _, ok := left[r]; !ok {
+					left[r] = s.waits[r]
+				}
+				if left[r]--; left[r] == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // ready notes that a step can run.
 func (s *scheduler) ready(i int) {
-	if s.reads[i] && s.last >= 0 && s.plan.Steps[i].readsOf(&s.plan.Steps[s.last]) {
+	if s.isBehind(i) {
 		s.running = append(s.running, i)
 		return
 	}
-	heap.Push(&s.any, i)
+	if s.late {
+		heap.Push(&s.any, s.class[i]*len(s.done)+i)
+	} else {
+		heap.Push(&s.any, i)
+	}
 	s.weigh(i)
 }
 
@@ -143,11 +176,15 @@ func (s *scheduler) settle(next int) {
 	}
 }
 
-// weigh notes whether a step that can run frees more than it takes. The first
+// weigh notes whether a step that can run frees more than it takes, or leads to a collective. The first
 // writer of a buffer takes all of it.
 func (s *scheduler) weigh(i int) {
-	if s.freeing[i] || s.waits[i] > 0 || s.done[i] {
+	if s.freeing[i] || s.waits[i] > 0 || s.done[i] || s.isBehind(i) {
 		return
+	}
+	class := s.class[i] + 1
+	if s.collects[i] || s.completes(i) {
+		class = 0
 	}
 	takes := 0
 	for b := range s.plan.Steps[i].Buffers(ir.Out) {
@@ -160,9 +197,9 @@ func (s *scheduler) weigh(i int) {
 			takes -= s.plan.Buffers[b].Bytes()
 		}
 	}
-	if takes < little {
+	if takes < little || class == 0 {
 		s.freeing[i] = true
-		heap.Push(&s.free, i)
+		heap.Push(&s.free, class*len(s.done)+i)
 	}
 }
 
@@ -170,24 +207,42 @@ func (b *Buffer) Bytes() int { return b.Len * b.DType.Size() }
 
 // next returns the step to run.
 func (s *scheduler) next() int {
-	for _, q := range []*queue{&s.free, &s.any} {
-		for q.Len() > 0 {
-			if i := heap.Pop(q).(int); !s.done[i] {
-				return i
-			}
-		}
-	}
-	if s.running == nil {
+	i, j := s.first(&s.free), s.first(&s.any)
+	switch {
+	case i >= 0 && s.late && s.class[i] > 0 && s.class[j] == 0:
+		return j
+	case i >= 0:
+		return i
+	case j >= 0:
+		return j
+	case s.running == nil:
 		panic("compile: steps that wait for each other")
 	}
 	s.settle(-1)
 	return s.next()
 }
 
+// first returns the first step of a queue that is yet to run, or -1.
+func (s *scheduler) first(q *queue) int {
+	for q.Len() > 0 {
+		if i := (*q)[0] % len(s.done); !s.done[i] {
+			return i
+		}
+		heap.Pop(q)
+	}
+	return -1
+}
+
 func (s *scheduler) run(i int) {
 	s.done[i] = true
 	if s.collects[i] {
 		s.settle(i)
+		s.started++
+		for b := range s.buffers(i, ir.Out) {
+			for _, r := range s.readers[b] {
+				s.class[r] = s.started
+			}
+		}
 	}
 	for b := range s.buffers(i, ir.In) {
 		if s.unread[b]--; s.unread[b] == 1 {
@@ -205,9 +260,21 @@ func (s *scheduler) run(i int) {
 			}
 		}
 		for _, r := range s.readers[b] {
-			if s.waits[r]--; s.waits[r] == 0 {
+			switch s.waits[r]--; {
+			case s.waits[r] == 0:
 				s.ready(r)
+			case s.collects[r]:
+				s.weighOperands(r)
 			}
+		}
+	}
+}
+
+// weighOperands weighs the steps that compute operands of a collective.
+func (s *scheduler) weighOperands(i int) {
+	for b := range s.plan.Steps[i].Buffers(ir.In) {
+		for _, w := range s.writers[b] {
+			s.weigh(w)
 		}
 	}
 }

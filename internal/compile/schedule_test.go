@@ -27,6 +27,7 @@ func TestSchedule(t *testing.T) {
 		steps   []compile.Step
 		outputs []compile.Output
 		want    []int // the steps, in the order to run
+		late    []int // if it differs from want
 	}{
 		{
 			"each of three large buffers is made of the one before, and summed up",
@@ -41,6 +42,7 @@ func TestSchedule(t *testing.T) {
 			},
 			[]compile.Output{{Index: 3}, {Index: 4}, {Index: 5}},
 			[]int{0, 3, 1, 4, 2, 5},
+			nil,
 		},
 		{
 			"the second part of a buffer takes nothing, and frees what it reads",
@@ -53,6 +55,7 @@ func TestSchedule(t *testing.T) {
 			},
 			[]compile.Output{{Index: 1}, {Index: 2}},
 			[]int{0, 1, 3, 2},
+			nil,
 		},
 		{
 			"one step stores both parts of a buffer, which is smaller than what it frees",
@@ -64,6 +67,7 @@ func TestSchedule(t *testing.T) {
 			},
 			[]compile.Output{{Index: 1}, {Index: 2}},
 			[]int{0, 2, 1},
+			nil,
 		},
 		{
 			"a small step reads the result of a collective, which runs beside the next gradient",
@@ -78,6 +82,7 @@ func TestSchedule(t *testing.T) {
 			},
 			[]compile.Output{{Index: 2}, {Index: 5}},
 			[]int{0, 1, 3, 4, 2, 5},
+			nil,
 		},
 		{
 			"the parameters of a layer are gathered while the layer before is computed",
@@ -92,17 +97,43 @@ func TestSchedule(t *testing.T) {
 			},
 			[]compile.Output{{Index: 5}},
 			[]int{0, 2, 1, 4, 3, 5},
+			nil,
+		},
+		{
+			"the last operand of a small collective is computed first, and earlier updates run beside the last collective",
+			[]compile.Buffer{big, big, small, big, big, big, big, small, small, small},
+			[]compile.Step{
+				step(out(0), leaf),         // a gradient
+				collective(out(1), in(0)),  // which is averaged
+				step(out(3), leaf),         // another one, computed in two steps
+				step(out(4), in(3), in(3)), //
+				collective(out(5), in(4)),  //
+				step(out(7), in(5)),        // its update
+				step(out(8), in(1)),        // the update of the first
+				step(out(6), leaf),         // the last gradient
+				collective(out(2), in(6)),  //
+				step(out(9), in(2)),        // and its update
+			},
+			[]compile.Output{{Index: 7}, {Index: 8}, {Index: 9}},
+			[]int{0, 1, 7, 8, 6, 2, 3, 4, 9, 5},
+			[]int{0, 1, 7, 8, 2, 3, 4, 6, 9, 5},
 		},
 	} {
-		p := &compile.Plan{Buffers: c.buffers, Steps: slices.Clone(c.steps), Outputs: c.outputs}
-		compile.Schedule(p)
-		compile.Prefetch(p)
-		var order []int
-		for _, s := range p.Steps {
-			order = append(order, slices.IndexFunc(c.steps, func(x compile.Step) bool { return &x.Args[0] == &s.Args[0] }))
-		}
-		if !slices.Equal(order, c.want) {
-			t.Errorf("%s: steps run in the order %v, want %v", c.name, order, c.want)
+		for _, late := range []bool{false, true} {
+			p := &compile.Plan{Buffers: c.buffers, Steps: slices.Clone(c.steps), Outputs: c.outputs}
+			compile.Schedule(p, late)
+			compile.Prefetch(p)
+			var order []int
+			for _, s := range p.Steps {
+				order = append(order, slices.IndexFunc(c.steps, func(x compile.Step) bool { return &x.Args[0] == &s.Args[0] }))
+			}
+			want := c.want
+			if late && c.late != nil {
+				want = c.late
+			}
+			if !slices.Equal(order, want) {
+				t.Errorf("%s: steps run in the order %v, want %v (late: %v)", c.name, order, want, late)
+			}
 		}
 	}
 }

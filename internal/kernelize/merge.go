@@ -273,7 +273,8 @@ func (p *placer) mergeSiblings() {
 }
 
 // key returns a key of the axes of g: groups with equal keys can share a space. One that reads
-// Failed merges with none that does not, because a check may depend on that.
+// Failed merges with none that does not, because a check may depend on that, and one that reads a collective's
+// result with none that does not, because it waits for it.
 func (g *group) key() string {
 	var lens []int
 	var reduced []bool
@@ -281,7 +282,13 @@ func (g *group) key() string {
 		lens = append(lens, g.Lens[a])
 		reduced = append(reduced, slices.Contains(g.reduced, a))
 	}
-	return fmt.Sprint(lens, reduced, g.readsFailed())
+	var collectives []int
+	for _, n := range g.loads() {
+		if n.Op == ir.HostCall {
+			collectives = append(collectives, n.number)
+		}
+	}
+	return fmt.Sprint(lens, reduced, g.readsFailed(), collectives)
 }
 
 func sharesLoad(h, g *group) bool {
