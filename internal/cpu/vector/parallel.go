@@ -137,16 +137,16 @@ func (w *Worker) join(o *offer) {
 	w.offered.CompareAndSwap(o, nil)
 }
 
-// A goroutine polls for spinTime before it sleeps. Most kernels follow each other in less, and waking a
-// core takes as long on some machines. In that time it yields few times: to yield takes a lock of Go's
+// A goroutine polls for spinTime before it sleeps: a few times as long as it takes to wake a core on some machines, and as
+// the host takes from one run of a plan to the next. In that time it yields few times: to yield takes a lock of Go's
 // scheduler, for which many workers would wait.
 //
 // Where there are many helpers, and jobs have come in quick succession, a helper polls longer, see
 // patienceOf: a core that the system gives to others for a moment would send all helpers to sleep, and
 // the next job would wake one after another.
 const (
-	spinTime      = 100 * time.Microsecond
-	yieldTime     = spinTime / 4
+	spinTime      = 250 * time.Microsecond
+	yieldTime     = spinTime / 10
 	spinPerHelper = 64 * time.Microsecond // a few times as long as it takes to wake one
 )
 
