@@ -103,8 +103,8 @@ func TestPatience(t *testing.T) {
 	if got := patienceOf(1); got != spinTime {
 		t.Errorf("one helper polls for up to %v, want %v", got, spinTime)
 	}
-	if got := patienceOf(15); got < 5*spinTime || got > 15*spinTime {
-		t.Errorf("15 helpers poll for up to %v, want 5 to 15 times %v", got, spinTime)
+	if got := patienceOf(15); got < 3*spinTime || got > 15*spinTime {
+		t.Errorf("15 helpers poll for up to %v, want 3 to 15 times %v", got, spinTime)
 	}
 	w := &Worker{patience: time.Second}
 	p := &parallelFor{n: 1}
