@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/blocks"
+	_ "github.com/tensorken/tensorken/internal/schedule/packed" // products by blocks on GPUs
 	"github.com/tensorken/tensorken/tensor"
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
 	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
+	_ "github.com/tensorken/tensorken/internal/schedule/packed"
 )
 
 var (

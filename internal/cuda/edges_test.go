@@ -15,6 +15,7 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	_ "github.com/tensorken/tensorken/internal/blocks"
 	nodes "github.com/tensorken/tensorken/internal/graph"
+	_ "github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"

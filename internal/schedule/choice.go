@@ -7,7 +7,6 @@ import (
 
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/contraction"
-	"github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -18,7 +17,7 @@ import (
 // The list is empty if the kernel is not a product, or if workgroups do not compute it by tiles.
 func Choices(k *ir.Kernel, t Target) [][]Choice {
 	c, err := newChecked(k, t)
-	if err != nil || k.Template != ir.Contraction || isEmpty(c.Nest.Kernel) || packed.Takes(c) {
+	if err != nil || k.Template != ir.Contraction || isEmpty(c.Nest.Kernel) || build.Packed != nil && build.Packed.Takes(c) {
 		return nil
 	}
 	return contraction.Choices(c)

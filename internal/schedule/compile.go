@@ -8,7 +8,6 @@ import (
 	"github.com/tensorken/tensorken/internal/schedule/attention"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/contraction"
-	"github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/schedule/pointwise"
 	"github.com/tensorken/tensorken/internal/schedule/reduce"
 	"github.com/tensorken/tensorken/internal/schedule/routines"
@@ -29,7 +28,8 @@ func compileBy(k *ir.Kernel, t Target, template func(c *build.Builder)) (*shader
 	if err != nil {
 		return nil, err
 	}
-	if !isEmpty(c.Nest.Kernel) && !packed.Compile(c) && !contraction.CompileSiblings(c) {
+	isPacked := func() bool { return build.Packed != nil && build.Packed.Compile(c) }
+	if !isEmpty(c.Nest.Kernel) && !isPacked() && !contraction.CompileSiblings(c) {
 		template(c)
 	}
 	if c.Err != nil {

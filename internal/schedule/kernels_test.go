@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	_ "github.com/tensorken/tensorken/internal/blocks" // formats
+	_ "github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/ir"
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
 	"github.com/tensorken/tensorken/internal/gpu"
+	_ "github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"

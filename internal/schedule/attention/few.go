@@ -208,7 +208,7 @@ func (a *few) addAlong(loop *build.Scope, name string, x [4]*shader.Expr) [4]*sh
 		number++
 		return loop.Let(build.Tag(name+"_", number), x)
 	}
-	if a.deep < len(x) || !build.HasMatrices { // the page of digits has no room for it
+	if a.deep < len(x) {
 		for mask := 1; mask < a.deep; mask *= 2 {
 			for j := range x {
 				x[j] = let(x[j].Add(x[j].Shuffle(mask)))

@@ -45,8 +45,12 @@ const (
 	heldWords  = 24 << 10 // that a workgroup's threads load ahead: a part of a compute unit's registers
 )
 
+func init() { build.Packed = template{} }
+
+type template struct{}
+
 // Takes reports whether a kernel is such a product.
-func Takes(c *build.Builder) bool { return find(c) != nil }
+func (template) Takes(c *build.Builder) bool { return find(c) != nil }
 
 func find(c *build.Builder) *product {
 	x := &product{Builder: c}
@@ -58,7 +62,7 @@ func find(c *build.Builder) *product {
 }
 
 // Compile adds the pass of a kernel, and reports false if it is no such product.
-func Compile(c *build.Builder) bool {
+func (template) Compile(c *build.Builder) bool {
 	x := find(c)
 	if x == nil {
 		return false

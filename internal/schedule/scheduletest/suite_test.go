@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	_ "github.com/tensorken/tensorken/internal/blocks" // formats
 	"github.com/tensorken/tensorken/internal/schedule"
+	_ "github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
