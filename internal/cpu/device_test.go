@@ -158,6 +158,9 @@ func TestThreads(t *testing.T) {
 		"rows":    softmax(n/16, 16),
 		"product": matmul(100, 100, 300),
 		"wide":    matmul(40, 600, 200),
+		"positions": kernel(ir.Contraction, []ir.Axis{{Len: 8, Role: ir.M}, {Len: 15, Role: ir.M}, {Len: 96, Role: ir.N}, {Len: 1024, Role: ir.K}}, // plus a row for each position
+			[]ir.Arg{in(f32), in(f32), in(f32), out(f32, 8*15*96)}, read(f32, 0, 15*1024, 1024, 0, 1), read(f32, 1, 0, 0, 1, 96), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 8),
+			read(f32, 2, 0, 96, 1, 0), apply(ir.Add, f32, 3, 4), write(f32, 5, 3, 15*96, 96, 1, 0)),
 		"few":     matmulT(3, 60, 2000),
 		"deep":    matmul(20, 20, n/32),
 		"conv":    conv3x3(3, 5, 7, 20),

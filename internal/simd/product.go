@@ -53,11 +53,9 @@ func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at 
 // keep larger tiles in registers.
 func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb int, add unsafe.Pointer, addStep int, column func(p int) int) {
 	cs := vec[T](c, (m-1)*ldc+n)
-	for i := range m {
-		if row := cs[i*ldc:][:n]; add == nil {
-			clear(row)
-		} else {
-			copy(row, vec[T](unsafe.Add(add, i*addStep), n))
+	if add != c {
+		for i := range m {
+			clear(cs[i*ldc:][:n])
 		}
 	}
 	size := int(unsafe.Sizeof(*new(T)))
@@ -77,6 +75,11 @@ func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb int, add 
 			x0, b0 := x(p), rowB(p)
 			for j := range row {
 				row[j] += x0 * b0[j]
+			}
+		}
+		if add != nil && add != c {
+			for j, v := range vec[T](unsafe.Add(add, i*addStep), n) {
+				row[j] += v
 			}
 		}
 	}

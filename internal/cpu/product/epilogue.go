@@ -1,6 +1,7 @@
 package product
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -18,7 +19,7 @@ type epilogue struct {
 	addend     *matrix // what the product adds to the sums, such as a bias, or nil
 	out        *matrix // the result, if sums may stand there before the epilogue, or nil
 	stored     bool    // the epilogue is only a store
-	large      *matrix // the result, if it is larger than the second-level cache and sums stand elsewhere, or nil
+	large      *matrix // the result, if it is larger than the second-level cache and not only stored, or nil
 	rows, cols *vector.Tiling
 	size       int // bytes of an element
 	axis, band int // the axis that is cut into bands, -1 for none, and their length
@@ -54,7 +55,8 @@ func newEpilogue(s *vector.Space, sum, load int, rows, cols *vector.Tiling) *epi
 	e.stored = len(e.program.Ops) == 1 && in.Src[0] == sum
 	if s.Args[in.Arg].DType == typ && (e.stored || onlyReadsFewer(s, stores, sum)) {
 		e.out = result
-	} else if loopnest.Points(s.Axes, in.Domain)*float64(result.size) > float64(4*s.Tune.Panel) {
+	}
+	if !e.stored && loopnest.Points(s.Axes, in.Domain)*float64(result.size) > float64(4*s.Tune.Panel) {
 		e.large = result
 	}
 	return e
@@ -78,9 +80,12 @@ func addend(s *vector.Space, sum int, rows, cols *vector.Tiling) (load, result i
 	}
 	src := s.Body[reader].Src
 	load = src[0] + src[1] - sum
-	if x, y, ok := located(s, load, rows, cols); !ok || x.runs > 1 || y.runs > 1 || y.step != 1 {
+	// All of it lies so, and not only a strip: the order of additions must not depend on the number of threads.
+	whole := func(t *vector.Tiling) *vector.Tiling { return vector.NewTiling(s, t.Axes, math.MaxInt, math.MaxInt) }
+	if x, y, ok := located(s, load, whole(rows), whole(cols)); !ok || x.runs > 1 || y.runs > 1 || y.step != 1 {
 		return -1, sum
 	}
+	s.Body[reader].Domain |= s.Body[sum].Domain
 	return load, reader
 }
 
@@ -89,12 +94,12 @@ func (e *epilogue) beside(f *vector.Activation) panel {
 	if e.addend == nil {
 		return panel{}
 	}
-	at, row, _, _ := e.addend.inPlace(f)
+	at, row, _, _ := e.addend.inPlace(f) // as all of it does, see addend
 	return panel{at: at, row: row}
 }
 
 // onlyReadsFewer reports whether the one store reads, beside instruction sum, only buffers of fewer elements than the
-// result: none of them is the result's memory.
+// result: none of them is the result's memory, which an operand has only if the kernel reads it where it stores.
 func onlyReadsFewer(s *vector.Space, stores []int, sum int) bool {
 	result := loopnest.Points(s.Axes, s.Body[stores[0]].Domain)
 	need := s.Needs(stores, []int{sum})

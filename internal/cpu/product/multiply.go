@@ -71,7 +71,7 @@ func (t *tilePart) multiply(finish bool) {
 			if m.rows = t.rows.Size(t.ofResult); m.rows*m.cols == 0 {
 				continue
 			}
-			inPlace := t.locate(&m, i, finish)
+			inResult, stored := t.locate(&m, i, finish)
 			if m.add = (panel{}); k > t.firstBlock {
 				m.add = m.result
 			} else if k == 0 {
@@ -80,11 +80,11 @@ func (t *tilePart) multiply(finish bool) {
 			if k < t.endBlock {
 				t.loadLeft(&m, i, k)
 			}
-			if m.prefetchResult = (prefetch{}); finish && t.after.large != nil && k >= t.endBlock-1 {
+			if m.prefetchResult = (prefetch{}); finish && t.after.large != nil && !inResult && k >= t.endBlock-1 {
 				m.prefetchResult = t.after.large.ahead(t.ofResult, m.microTiles(&t.product))
 			}
 			m.finish = bands{}
-			if finish && !inPlace && k >= t.endBlock-1 {
+			if finish && !stored && k >= t.endBlock-1 {
 				m.finish = t.after.begin(t.ofResult, m.result.at)
 			}
 			m.run(&t.product, t.size)
@@ -141,13 +141,13 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 
 // locate sets where strip i is summed: in the result if the epilogue only stores, even if its rows compete for sets
 // of the cache, because a copy takes longer; or if the strip has its rows without gaps, as the epilogue reads them;
-// otherwise in stripMemory. It reports whether the sums are the result.
-func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) {
+// otherwise in stripMemory. It reports whether sums stand in the result, and whether they are the result.
+func (t *tilePart) locate(m *multiplication, i int, finish bool) (inResult, stored bool) {
 	if finish && t.after.out != nil {
 		at, row, column, ok := t.after.out.inPlace(t.ofResult)
 		if ok && column == 1 && (t.after.stored || row == m.cols || m.rows == 1) {
 			m.result = panel{at: at, row: row}
-			return t.after.stored
+			return true, t.after.stored
 		}
 	}
 	at := i - t.firstStrip
@@ -155,7 +155,7 @@ func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) 
 		at = 0
 	}
 	m.result = panel{at: unsafe.Add(t.stripMemory, at*t.stripBytes()), row: m.cols}
-	return false
+	return false, false
 }
 
 // A panel is a matrix in memory, with the distances of neighbours in a column and in a row, in elements.
