@@ -34,7 +34,8 @@ func (s *Step) replacesLeaf(b int) bool {
 }
 
 // updateLate returns the plan in the order of a late schedule, nil if no collective reads results of the plan, or one
-// gathers parameters: they are divided to save memory.
+// gathers parameters: they are divided to save memory. It is nil, too, if collectives have another order then: ranks may
+// choose otherwise, as donations and memory are their own.
 func (p *Plan) updateLate() *Plan {
 	collective := func(gathers bool) bool {
 		return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Collective() >= 0 && s.isGather() == gathers })
@@ -45,7 +46,17 @@ func (p *Plan) updateLate() *Plan {
 	q := *p
 	q.Steps = slices.Clone(p.Steps)
 	q.schedule(true)
-	q.prefetch()
+	order := func(p *Plan) (list []int) {
+		for i := range p.Steps {
+			if c := p.Steps[i].Collective(); c >= 0 {
+				list = append(list, c)
+			}
+		}
+		return list
+	}
+	if !slices.Equal(order(&q), order(p)) {
+		return nil
+	}
 	return &q
 }
 

@@ -3,4 +3,4 @@ package compile
 // Schedule orders the steps of a plan.
 func Schedule(p *Plan, late bool) { p.schedule(late) }
 
-var Prefetch = (*Plan).prefetch
+var Prefetch, UpdateLate = (*Plan).prefetch, (*Plan).updateLate

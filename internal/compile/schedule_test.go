@@ -137,3 +137,31 @@ func TestSchedule(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateLate: a late order is taken only if collectives have the same order, which each rank would choose.
+func TestUpdateLate(t *testing.T) {
+	buffer := compile.Buffer{DType: ir.Float32, Len: 1000}
+	in := func(i int) compile.Arg { return compile.Arg{Kind: ir.In, Index: i} }
+	out := func(i int) compile.Arg { return compile.Arg{Kind: ir.Out, Index: i} }
+	leaf := compile.Arg{Kind: ir.In, Leaf: true}
+	step := func(args ...compile.Arg) compile.Step { return compile.Step{Args: args} }
+	collective := func(number int, args ...compile.Arg) compile.Step {
+		return compile.Step{Args: args, Kernel: &ir.Kernel{Template: ir.Routine, Body: []ir.Instr{{Op: ir.HostCall, Num: ir.Int(ir.Int32, int64(number))}}}}
+	}
+	averaged := []compile.Step{
+		step(out(0), leaf), collective(1, out(1), in(0)), step(out(2), in(1)), // a gradient and its update
+		step(out(3), leaf), collective(2, out(4), in(3)), step(out(5), in(4)),
+	}
+	gathered := append(slices.Clone(averaged[:3]), collective(3, out(6), in(2)), averaged[3], averaged[4], averaged[5], step(out(7), leaf), step(out(8), in(7), in(7)), collective(4, out(9), in(8)))
+	for _, c := range []struct {
+		name  string
+		steps []compile.Step
+		want  bool
+	}{{"gradients are averaged", averaged, true}, {"updated parameters are gathered", gathered, false}, {"no collectives", []compile.Step{averaged[0]}, false}} {
+		p := &compile.Plan{Buffers: slices.Repeat([]compile.Buffer{buffer}, 10), Steps: slices.Clone(c.steps)}
+		compile.Schedule(p, false)
+		if got := compile.UpdateLate(p) != nil; got != c.want {
+			t.Errorf("%s: late order %v, want %v", c.name, got, c.want)
+		}
+	}
+}
