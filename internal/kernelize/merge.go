@@ -288,7 +288,8 @@ func (g *group) key() string {
 			collectives = append(collectives, n.number)
 		}
 	}
-	return fmt.Sprint(lens, reduced, g.readsFailed(), collectives)
+	slices.Sort(collectives)
+	return fmt.Sprint(lens, reduced, g.readsFailed(), slices.Compact(collectives))
 }
 
 func sharesLoad(h, g *group) bool {

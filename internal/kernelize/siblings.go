@@ -162,7 +162,7 @@ func (g *group) cutRows(parts int) bool {
 			body = append(body, in)
 		}
 	}
-	g.body, g.emitted = body, nil
+	g.body, g.emitted, g.several = body, nil, g.few != 0
 	g.Axes = slices.DeleteFunc(slices.Clone(g.Axes), func(x int) bool { return x == a })
 	return true
 }

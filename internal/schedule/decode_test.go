@@ -139,6 +139,34 @@ func TestProductsOfFewRows(t *testing.T) {
 	}
 }
 
+// A matrix whose columns are cut for another one stays right where their axes do not match after that.
+func TestProductsOfFewRowsCut(t *testing.T) {
+	plans.Verify()
+	rng := rand.New(rand.NewPCG(1, 2))
+	half := func(lens ...int) tensor.Tensor { return normal(rng, lens...).Cast(tensor.BFloat16).Keep() }
+	const depth = 64
+	x, ws := half(4, depth), []tensor.Tensor{half(9, 20, depth), half(4, 15, depth)}
+	run := func(d *tensor.Device) []float32 {
+		var ys []tensor.Tensor
+		x := x.To(d).Softmax(-1).Reshape(4, 1, 1, depth)
+		for _, w := range ws {
+			ys = append(ys, x.Mul(w.To(d)).Sum(-1).Cast(tensor.Float32))
+		}
+		if err := tensor.Eval(ys); err != nil {
+			t.Fatal(err)
+		}
+		return floatsOf(t, ys...)
+	}
+	want := run(tensor.CPU())
+	ref := attender(t, hopper, func(*ir.Kernel) {})
+	ref.Loops, ref.Machine = hopper.LoopLimits(), scheduletest.Matrices
+	for i, x := range run(tensor.NewDevice(ref)) {
+		if !(math.Abs(float64(x-want[i])) <= 2e-2) {
+			t.Fatalf("element %d is %v, want %v", i, x, want[i])
+		}
+	}
+}
+
 // Steps of a decoder put keys and values into a cache by a thread for each element, and find a full cache. The
 // kernels of one position have one pass, since it is the same in all threads; of two layers one computes it.
 func TestCacheSteps(t *testing.T) {
