@@ -47,8 +47,8 @@ func (d *device) addNodes(g *graph, row bool) error {
 }
 
 // ahead reports for each launch whether it may begin before the launch that it follows has ended. It waits itself,
-// and either loads memory first that no launch of the graph writes before it, or follows one that waits, too: few
-// workgroups take the place of none that work. In a row, which stays when arguments alias each
+// and either loads memory first that no launch of the graph writes before it, or follows one that waits, too: all
+// workgroups of that one have begun, so it takes the place of none. In a row, which stays when arguments alias each
 // other otherwise, any launch before may write that memory.
 func (g *graph) ahead(lists [][]int, row bool) []bool {
 	ahead, written := make([]bool, len(lists)), map[*buffer]bool{}

@@ -182,7 +182,9 @@ func (q *rowPass) loadAhead(sc *build.Scope) bool {
 	isBranch := func(in ir.Instr) bool { return in.UsesIndex() || in.Op == ir.Load && len(in.View.Guards) > 0 }
 	isVector := func(in ir.Instr) bool { return in.Op == ir.Load && in.Domain == ir.Axes(q.reduced...) }
 	switch body := q.Nest.Body; {
-	case !q.Target.Matrices || q.segments > 1 || q.separate || q.root != q.p.Root || q.visits() > 1:
+	case !q.Target.Matrices || len(q.parallel) == 0 || q.rows < q.Target.Units:
+		return false
+	case q.segments > 1 || q.separate || q.root != q.p.Root || q.visits() > 1:
 		return false
 	case q.matrices()*q.lanes > registers || slices.ContainsFunc(body, isBranch) || !slices.ContainsFunc(body, isVector):
 		return false
