@@ -4,6 +4,7 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize/images"
 	"github.com/tensorken/tensorken/internal/kernelize/regions"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -51,6 +52,21 @@ const failed = -1
 // it from a report.
 func Failed(shape []int) *graph.Node { return graph.Param(ir.Bool, shape, failed) }
 
+// joinIndices rewrites the elements of indices where axes a and a+1 become one, or drops them.
+func (k *Kernel) joinIndices(a int) {
+	for i := range k.Indices {
+		x := &k.Indices[i]
+		if x.Element == nil {
+			continue
+		}
+		if c := x.Element.Coef; c[a] == c[a+1]*k.Axes[a+1].Len {
+			x.Element.Coef = append(c[:a:a], c[a+1:]...)
+		} else {
+			x.Element = nil
+		}
+	}
+}
+
 // isFailed reports whether n is Failed.
 func isFailed(n *node) bool { return n.Op == ir.Scalar && n.Ints[0] == failed }
 
@@ -82,7 +98,7 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 	}
 	for i := range kernels {
 		k := &kernels[i]
-		collapse(k.Kernel, k.Indices)
+		loopnest.Collapse(k.Kernel, k.joinIndices)
 		offsets(k.Kernel, k.Args)
 	}
 	return kernels, outputs

@@ -152,7 +152,7 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 	return len(h.reduced) == len(g.reduced) && g.pairFew(h, to)
 }
 
-// pairFew reports whether few rows of h are those of g.
+// pairFew reports whether few rows of h are few rows of g.
 func (g *group) pairFew(h *group, to map[int]int) bool {
 	few := ir.AxisSet(0)
 	for _, a := range h.LiveSet(h.few).List() {

@@ -1,27 +1,15 @@
-package kernelize
+package loopnest
 
 import "github.com/tensorken/tensorken/ir"
 
-// collapse merges neighbouring axes that every view steps through as one: a
-// contiguous tensor of any rank becomes a single loop. It rewrites the elements of
-// indices over the merged axes, or drops them.
-func collapse(k *ir.Kernel, indices []Index) {
+// Collapse merges neighbouring axes that every view steps through as one: a contiguous tensor of any rank becomes a
+// single loop. It calls joins before axes a and a+1 become one.
+func Collapse(k *ir.Kernel, joins func(a int)) {
 	for a := len(k.Axes) - 2; a >= 0; a-- {
-		if !joinable(k, a) {
-			continue
+		if joinable(k, a) {
+			joins(a)
+			join(k, a)
 		}
-		for i := range indices {
-			x := &indices[i]
-			if x.Element == nil {
-				continue
-			}
-			if c := x.Element.Coef; c[a] == c[a+1]*k.Axes[a+1].Len {
-				x.Element.Coef = append(c[:a:a], c[a+1:]...)
-			} else {
-				x.Element = nil
-			}
-		}
-		join(k, a)
 	}
 }
 
