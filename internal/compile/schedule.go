@@ -16,7 +16,7 @@ const little = 1 << 10
 // layer's weights, which is small and the last to read the stored values of the layer, does not wait
 // for the gradients of all other layers. A step that reads the result of a collective waits until the next collective
 // has started, unless nothing else can run: the device computes other things beside the first one. Then readers of
-// earlier collectives go before those of later ones, and before all others go collectives and steps that compute the last
+// earlier collectives go before readers of later ones, and before all others go collectives and steps that compute the last
 // operand of one when they can run. Late, such a reader runs after all other steps that can run: updates of parameters behind the backward pass, while the last
 // gradients are averaged.
 func (p *Plan) schedule(late bool) {

@@ -50,10 +50,10 @@ func TestAddends(t *testing.T) {
 	const m, n, depth = 37, 41, 70
 	for _, c := range []struct {
 		name     string
-		row, col int  // strides of what is added
+		row, col int  // strides of the addend
 		first    bool // it is the first operand
 		square   bool // the sum is squared
-		twice    bool // and what is added is added once more
+		twice    bool // and the addend is added once more
 	}{
 		{name: "bias", col: 1}, {name: "bias first", col: 1, first: true}, {name: "number of a row", row: 1}, {name: "matrix", row: n, col: 1},
 		{name: "columns", row: 1, col: m}, {name: "square", col: 1, square: true}, {name: "square of a matrix", row: n, col: 1, square: true},

@@ -77,7 +77,7 @@ func TestProductsOfOneVector(t *testing.T) {
 }
 
 // The products of a few rows of halves by several matrices are one kernel where instructions multiply them from memory, and
-// what is computed from several products is in it.
+// functions of several products are in it.
 func TestProductsOfFewRows(t *testing.T) {
 	plans.Verify()
 	rng := rand.New(rand.NewPCG(1, 2))

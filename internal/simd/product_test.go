@@ -129,7 +129,7 @@ func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 	a, b := values(lenA), values(lenB)
 	c := values(before + (m-1)*ldc + n)
 	want := slices.Clone(c)
-	// What is added is c, or another matrix, or a row.
+	// The addend is c, or another matrix, or a row.
 	sums, sum, step := addend(&c[before], add), c[before:], ldc
 	if step = []int{ldc, n + rand.IntN(3), 0}[rand.IntN(3)]; add != 0 && step != ldc {
 		sum = values((m-1)*step + n)

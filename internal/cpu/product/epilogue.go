@@ -16,7 +16,7 @@ import (
 type epilogue struct {
 	program    *vector.Program
 	sum        int     // the register of the sums
-	addend     *matrix // what the product adds to the sums, such as a bias, or nil
+	addend     *matrix // an operand that the product adds to the sums, such as a bias, or nil
 	out        *matrix // the result, if sums may stand there before the epilogue, or nil
 	stored     bool    // the epilogue is only a store
 	large      *matrix // the result, if it is larger than the second-level cache and not only stored, or nil
@@ -63,7 +63,7 @@ func newEpilogue(s *vector.Space, sum, load int, rows, cols *vector.Tiling) *epi
 }
 
 // addend returns a load that only adds to instruction sum, and that addition, which then takes the place of the sum.
-// It returns -1 and sum if there is none.
+// Load is -1, and result is sum, if no load does.
 func addend(s *vector.Space, sum int, rows, cols *vector.Tiling) (load, result int) {
 	reader := -1
 	for i := range s.Body {
@@ -89,7 +89,7 @@ func addend(s *vector.Space, sum int, rows, cols *vector.Tiling) (load, result i
 	return load, reader
 }
 
-// beside returns what the product adds to the sums of the strip at which an activation is, an empty panel for nothing.
+// beside returns the part of the addend for the strip at which an activation is, an empty panel without one.
 func (e *epilogue) beside(f *vector.Activation) panel {
 	if e.addend == nil {
 		return panel{}

@@ -168,7 +168,7 @@ type panel struct {
 // right[depth cols].
 type multiplication struct {
 	result, right panel
-	add           panel // what sums are added to, if anything: the result, or what the epilogue adds
+	add           panel // to which sums are added: the result, or the addend of the epilogue, or empty
 	leftPanel
 	rows, cols, depth           int
 	prefetchLeft, prefetchRight prefetch // of the panels that are used next

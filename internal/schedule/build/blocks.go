@@ -11,13 +11,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Packed schedules products by weights in an ir.Format. It is package packed, or nil in a program that has no formats,
-// such as a page.
-var Packed interface {
-	Takes(*Builder) bool
-	Compile(*Builder) bool
-}
-
 // A Block locates a block of an ir.Format in a buffer of words, where groups of blocks are as
 // ir.Format.Grouped has them.
 type Block struct {

@@ -76,7 +76,7 @@ func siblings(c *build.Builder) (list []*product.Product) {
 	return list
 }
 
-// CompileSiblings adds the pass of a kernel of several products of few rows, and reports false if it is none.
+// CompileSiblings adds the pass of a kernel of several products of few rows, and reports false for other kernels.
 func CompileSiblings(c *build.Builder) bool {
 	if !build.HasMatrices {
 		return false
@@ -225,7 +225,7 @@ func (q *skinnyPass) load(sc *build.Scope, s *product.Side, lines []*build.Scope
 	return words
 }
 
-// factors lists the factors of a side: of rows each once, of columns those of each sum.
+// factors lists the factors of a side: of rows each once, of columns each sum's.
 func (q *skinnyPass) factors(s *product.Side) (list []int) {
 	for _, x := range q.all {
 		switch {

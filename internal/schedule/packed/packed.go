@@ -45,7 +45,7 @@ const (
 	heldWords  = 24 << 10 // that a workgroup's threads load ahead: a part of a compute unit's registers
 )
 
-func init() { build.Packed = template{} }
+var _ = build.Link(template{})
 
 type template struct{}
 

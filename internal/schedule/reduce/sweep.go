@@ -177,7 +177,7 @@ func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Ex
 }
 
 // loadAhead loads elements of matrices of a thread's points while the kernels before end, if all are loaded at once and
-// without branches. Those write what the matrices are multiplied by, at the earliest.
+// without branches. Those write the matrices' other factors, at the earliest.
 func (q *rowPass) loadAhead(sc *build.Scope) bool {
 	isBranch := func(in ir.Instr) bool { return in.UsesIndex() || in.Op == ir.Load && len(in.View.Guards) > 0 }
 	isVector := func(in ir.Instr) bool { return in.Op == ir.Load && in.Domain == ir.Axes(q.reduced...) }
