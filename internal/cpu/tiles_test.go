@@ -26,21 +26,7 @@ func TestTiles(t *testing.T) {
 		if err := ir.Verify(k); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		for name, tune := range tunings {
-			d := New(Options{Threads: 3}).(*device)
-			d.Tune = tune
-			made := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
-			for i, length := range []int{images * m * depth, n * depth, images * m * n} {
-				data := make([]ir.Number, length)
-				for j := range data {
-					data[j] = ir.Float(f32, float64((j*7+i)%13-6))
-				}
-				made.args = append(made.args, interp.Arg{Data: data})
-			}
-			if check(t, d, made, 0); t.Failed() {
-				t.Fatalf("%s, tuning %s", c.name, name)
-			}
-		}
+		testTunings(t, c.name, k, images*m*depth, n*depth, images*m*n)
 	}
 }
 
@@ -79,20 +65,26 @@ func TestAddends(t *testing.T) {
 		if err := ir.Verify(k); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		for name, tune := range tunings {
-			d := New(Options{Threads: 3}).(*device)
-			d.Tune = tune
-			made := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
-			for i, length := range []int{m * depth, n * depth, m * n, m * n} {
-				data := make([]ir.Number, length)
-				for j := range data {
-					data[j] = ir.Float(f32, float64((j*7+i)%13-6))
-				}
-				made.args = append(made.args, interp.Arg{Data: data})
+		testTunings(t, c.name, k, m*depth, n*depth, m*n, m*n)
+	}
+}
+
+// testTunings compares a kernel's results with the interpreter's at several tunings, for arguments of some lengths.
+func testTunings(t *testing.T, kernel string, k *ir.Kernel, lengths ...int) {
+	t.Helper()
+	for name, tune := range tunings {
+		d := New(Options{Threads: 3}).(*device)
+		d.Tune = tune
+		made := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
+		for i, length := range lengths {
+			data := make([]ir.Number, length)
+			for j := range data {
+				data[j] = ir.Float(f32, float64((j*7+i)%13-6))
 			}
-			if check(t, d, made, 0); t.Failed() {
-				t.Fatalf("%s, tuning %s", c.name, name)
-			}
+			made.args = append(made.args, interp.Arg{Data: data})
+		}
+		if check(t, d, made, 0); t.Failed() {
+			t.Fatalf("%s, tuning %s", kernel, name)
 		}
 	}
 }
