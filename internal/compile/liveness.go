@@ -35,13 +35,12 @@ func (m *Memory) Bytes() (n int) {
 // most a tenth larger, the order of replaceLate if all slots are smaller, and the additional steps of readAhead if they
 // are a tenth smaller: less is not worth a launch in each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int, machine ir.Machine) Memory {
-	updatesLate := p.updateLate()
 	p.prefetch()
 	if mayTake == nil {
 		return newLiveness(p, outputs).assign(size)
 	}
-	if updatesLate != nil && 10*updatesLate.bytes(outputs, mayTake, size) <= 11*p.bytes(outputs, mayTake, size) {
-		*p = *updatesLate
+	if late := p.updateLate(); late != nil && 10*late.bytes(outputs, mayTake, size) <= 11*p.bytes(outputs, mayTake, size) {
+		*p = *late
 	}
 	if late := p.replaceLate(outputs, mayTake); late != nil && late.bytes(outputs, mayTake, size) < p.bytes(outputs, mayTake, size) {
 		*p = *late

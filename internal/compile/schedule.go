@@ -17,8 +17,8 @@ const little = 1 << 10
 // for the gradients of all other layers. A step that reads the result of a collective waits until the next collective
 // has started, unless nothing else can run: the device computes other things beside the first one. Then readers of
 // earlier collectives go before readers of later ones, and before all others go collectives and steps that compute the last
-// operand of one when they can run. Late, such a reader runs after all other steps that can run: updates of parameters behind the backward pass, while the last
-// gradients are averaged.
+// operand of one when they can run. Late, such a reader runs after all other steps that can run: updates of parameters
+// behind the backward pass, while the last gradients are averaged.
 func (p *Plan) schedule(late bool) {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
 	s := &scheduler{plan: p, late: late, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), class: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
@@ -159,11 +159,11 @@ func (s *scheduler) ready(i int) {
 		s.running = append(s.running, i)
 		return
 	}
+	class := 0
 	if s.late {
-		heap.Push(&s.any, s.class[i]*len(s.done)+i)
-	} else {
-		heap.Push(&s.any, i)
+		class = s.class[i]
 	}
+	heap.Push(&s.any, class*len(s.done)+i)
 	s.weigh(i)
 }
 

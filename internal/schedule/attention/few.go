@@ -45,7 +45,7 @@ func (a *few) choose() bool {
 	best, least := threads, math.Inf(1)
 	for n := threads; n >= min(threads, max(sub, depthStep/4*a.deep)); n /= 2 {
 		a.divide(n)
-		if _, time := a.bestParts(); time < least {
+		if _, _, time := a.bestParts(); time < least {
 			best, least = n, time
 		}
 	}

@@ -25,8 +25,8 @@ type parts struct {
 
 // cut cuts the columns into parts.
 func (a *attention) cut() {
-	words := a.parts.place(a)
-	a.parts.n, _ = a.bestParts()
+	n, words, _ := a.bestParts()
+	a.parts.n = n
 	if a.parts.n > 1 {
 		a.parts.scratch = a.Builder.Scratch(a.parts.n*words, shader.U32)
 		for i := range a.parts.first {
@@ -35,11 +35,12 @@ func (a *attention) cut() {
 	}
 }
 
-// bestParts is the best number of parts, and the seconds that the kernel takes with it.
-func (a *attention) bestParts() (n int, time float64) {
+// bestParts places the partial results of a row. It returns the best number of parts, the words of one, and the seconds that the
+// kernel takes with it.
+func (a *attention) bestParts() (n, words int, time float64) {
 	cost, block := tiles.CostOf(a.Target), a.unit.blockTime()
 	groups := ir.CeilDiv(a.Nest.Size(a.m), a.height) * a.Nest.Size(a.Nest.List(ir.Batch))
-	words := a.parts.place(a)
+	words = a.parts.place(a)
 	moves := cost.Moves * a.Target.Machine.MoveTime(2*4*words)
 	n, _, time = loopnest.Split(ir.CeilDiv(a.Nest.Size(a.n), a.width), min(mostParts, math.MaxInt32/max(1, words)), func(n, each int) float64 {
 		time := float64(ir.CeilDiv(groups*n, a.Target.Units)*each) * block
@@ -48,7 +49,7 @@ func (a *attention) bestParts() (n int, time float64) {
 		}
 		return time
 	})
-	return n, time
+	return n, words, time
 }
 
 func (a *attention) blockTime() float64 {
