@@ -77,6 +77,8 @@ type Pooled struct {
 // IsPooled reports whether the buffer returns to a pool. Another is left to Go's collector.
 func (b *Pooled) IsPooled() bool { return b.bucket != nil }
 
+func (b *Pooled) isViewed() bool { return b.viewed != nil && b.viewed.Load() }
+
 // large is the size from which on classes are fine: a program has few sizes of that order,
 // and rounding them up wastes memory that a GPU may lack.
 const large = 2 << 20
@@ -241,6 +243,10 @@ func (p *Pool) Release(list ...Pooled) {
 			p.collected[b.Class/64].Put(b.Buffer)
 			continue
 		}
+		if b.isViewed() { // put frees it, which is a call of the driver
+			Owner{p, []Pooled{b}}.push()
+			continue
+		}
 		if !locked {
 			p.mu.Lock()
 			locked = true
@@ -255,12 +261,12 @@ func (p *Pool) Release(list ...Pooled) {
 // due reports whether a share of the garbage for which a collection is due is held.
 func (p *Pool) due(share float64) bool { return p.bytes.due(share) || p.buffers.due(share) }
 
-// put is Release of one buffer, for a caller that holds p.mu. A viewed one is left to the
-// users of its memory.
+// put is Release of one buffer, for a caller that holds p.mu, and the queue if the buffer is viewed: its
+// memory is left to its users.
 func (p *Pool) put(b Pooled) {
 	p.bytes.held.Add(-int64(b.Class))
 	p.buffers.held.Add(-1)
-	if b.viewed != nil && b.viewed.Load() {
+	if b.isViewed() {
 		b.Free()
 		return
 	}
@@ -327,7 +333,7 @@ func (p *Pool) drain() {
 }
 
 // endWindow frees idle buffers, so that the pool keeps the bytes that were in use at once in the time of
-// the last two collections.
+// the last two collections. The caller holds the queue.
 func (p *Pool) endWindow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -370,7 +376,7 @@ func (p *Pool) note(class int) {
 }
 
 // trim frees idle buffers until at most limit bytes are left: the least recently used class
-// first and, in a class, the buffers that would be acquired last.
+// first and, in a class, the buffers that would be acquired last. The caller holds the queue.
 func (p *Pool) trim(limit int64) {
 	if p.idle <= limit {
 		return

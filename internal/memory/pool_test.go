@@ -18,6 +18,8 @@ type counting struct {
 	bytes            int // that buffers may have; 0 for any number
 	allocated, freed int
 	held, dropped    int // bytes; dropped ones are freed buffers'
+	queue            *Queue
+	unlocked         int // buffers that were freed while no one held the queue
 }
 
 type countedBuffer struct {
@@ -28,6 +30,10 @@ type countedBuffer struct {
 func (b countedBuffer) Size() int { return b.size }
 
 func (b countedBuffer) Free() {
+	if b.device.queue.TryLock() {
+		b.device.unlocked++
+		b.device.queue.Unlock()
+	}
 	b.device.freed++
 	b.device.dropped += b.size
 }
@@ -48,7 +54,41 @@ func (d *counting) wait() error {
 	return nil
 }
 
-func newPool(d *counting) *Pool { return NewPool(NewQueue(d), d.wait) }
+func newPool(d *counting) *Pool {
+	d.queue = NewQueue(d)
+	return NewPool(d.queue, d.wait)
+}
+
+// viewer is a device whose memory callers may view.
+type viewer struct{ *counting }
+
+func (viewer) View(driver.Buffer) ([]byte, error) { return nil, nil }
+
+// Buffers are freed under the queue, as the driver takes one call at a time: idle ones after a collection, and viewed ones.
+func TestFreesUnderQueue(t *testing.T) {
+	d := &counting{}
+	d.queue = NewQueue(viewer{d})
+	p := NewPool(d.queue, d.wait)
+	k, err := p.AcquireOne(1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewed, err := p.AcquireOne(2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := p.SetBlock(new(Block), viewed)
+	block.MarkViewed()
+	block.Free()
+	p.Release(k)
+	for range 3 { // the pool keeps what was in use in the time of two collections
+		p.collect()
+	}
+	if d.freed != 2 || d.unlocked > 0 {
+		t.Errorf("%d buffers were freed, %d of them without the queue, want 2 and 0", d.freed, d.unlocked)
+	}
+	runtime.KeepAlive(block)
+}
 
 func numbers(list []Pooled) (n []int) {
 	for _, b := range list {
@@ -141,7 +181,9 @@ func TestTrim(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Release(append(old, recent)...)
+	d.queue.Lock()
 	p.trim(3072)
+	d.queue.Unlock()
 	if s := p.Stats(); s.Pooled != 3072 || d.freed != 1 {
 		t.Errorf("%d bytes are left and %d buffers were freed, want 3072 and 1", s.Pooled, d.freed)
 	}
@@ -243,7 +285,8 @@ func TestBallast(t *testing.T) {
 		t.Skip("there is no ballast on a machine of less than 4 GiB")
 	}
 	d := &hosted{counting: &counting{}}
-	p := NewPool(NewQueue(d), d.wait)
+	d.queue = NewQueue(d)
+	p := NewPool(d.queue, d.wait)
 	collect := func(want bool) {
 		t.Helper()
 		p.collect()
