@@ -62,7 +62,7 @@ func TestPlainAttention(t *testing.T) {
 				t.Fatal(err)
 			}
 			drv := &attender{device: p.(plain).device}
-			d := tensor.NewDevice(drv)
+			d := deviceOf(t, drv)
 			defer d.Close()
 			want := floatsOf(t, c.compute(in))
 			for i, x := range floatsOf(t, c.compute(qkv{in.Q.To(d), in.K.To(d), in.V.To(d)})) {

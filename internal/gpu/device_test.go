@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // open makes a device of an adapter of this machine.
@@ -38,6 +39,13 @@ func real(t testing.TB, o wgpu.Options) *device {
 	d := newDevice(w, Options{Name: "webgpu"})
 	t.Cleanup(func() { d.Close() })
 	return d
+}
+
+// deviceOf returns the device of a driver. It is closed before the driver, which its timer may call.
+func deviceOf(t testing.TB, d driver.Device) *tensor.Device {
+	dev := tensor.NewDevice(d)
+	t.Cleanup(func() { dev.Close() })
+	return dev
 }
 
 func TestChains(t *testing.T) {

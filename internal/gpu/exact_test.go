@@ -13,7 +13,7 @@ import (
 
 // Derivatives that depend on how sums are rounded, or that are undefined, equal the CPU's.
 func TestDerivatives(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	inf := float32(math.Inf(1))
 	for _, c := range []struct {
 		name string
@@ -58,7 +58,7 @@ func TestDerivatives(t *testing.T) {
 // Functions at the edges of their ranges equal the CPU's, but for a few units in the last
 // place; a zero has the same sign.
 func TestEdges(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	type T = tensor.Tensor
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	zeros := []float32{0, float32(math.Copysign(0, -1)), -0.3, 0.3, -0.5, 0.5, -0.7, 0.7, -1.5, 1.5, 2.5, -2.5, 1e9, inf, -inf, nan}
@@ -116,7 +116,7 @@ func TestEdges(t *testing.T) {
 
 // Remainders are exact, for the bits of any two numbers.
 func TestRemainders(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	const n = 1 << 16
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float32, n), make([]float32, n)
@@ -140,7 +140,7 @@ func TestRemainders(t *testing.T) {
 
 // Sums of many keep their last bits.
 func TestLongSum(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	for _, c := range []struct {
 		name string
 		x    tensor.Tensor
@@ -158,7 +158,7 @@ func TestLongSum(t *testing.T) {
 
 // Kernels of more numbers than a device has room for are parted.
 func TestManyNumbers(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	start := tensor.New([]float32{0.1, 0.2, 0.3})
 	for name, f := range map[string]func(x tensor.Tensor) tensor.Tensor{
 		"steps": func(x tensor.Tensor) tensor.Tensor {
@@ -200,7 +200,7 @@ func TestManyNumbers(t *testing.T) {
 
 // Sums of many products keep their last bits.
 func TestLongProduct(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	m, n, k := 3, 2, 1<<20
 	if testing.Short() {
 		k >>= 2

@@ -58,7 +58,7 @@ func TestTrainingIsFlat(t *testing.T) {
 	}
 	c := &counted{Device: w, bytes: map[wgpu.Buffer]int64{}}
 	d := newDevice(c, Options{Name: "webgpu"})
-	dev := tensor.NewDevice(d)
+	dev := deviceOf(t, d)
 	defer dev.Close()
 	other := make([]byte, 1<<30)
 	for i := 0; i < len(other); i += 4096 {

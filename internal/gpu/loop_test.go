@@ -79,7 +79,7 @@ func TestAttention(t *testing.T) {
 			continue
 		}
 		d := &smallLooper{device: real(t, wgpu.Options{Validate: true}), bytes: bytes}
-		dev := tensor.NewDevice(d)
+		dev := deviceOf(t, d)
 		got, plan := results(dev)
 		again, _ := results(dev)
 		if !strings.Contains(plan, loop) {

@@ -39,7 +39,7 @@ func TestPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dev := tensor.NewDevice(d)
+			dev := deviceOf(t, d)
 			defer dev.Close()
 			testPairs(t, dev)
 		})
@@ -117,7 +117,7 @@ func testPairs(t *testing.T, dev *tensor.Device) {
 
 // Positions that need 64 bits, and indices of them, equal the CPU's.
 func TestLongPositions(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	x := tensor.Arange(441001).Cast(tensor.Float32).Reshape(1, 1, -1)
 	for name, of := range map[string]func(x tensor.Tensor) tensor.Tensor{
 		"ResizeBilinear": func(x tensor.Tensor) tensor.Tensor { return x.ResizeBilinear(16000).Round() },

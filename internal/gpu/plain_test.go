@@ -59,7 +59,7 @@ func TestManyReductions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev := tensor.NewDevice(d)
+	dev := deviceOf(t, d)
 	defer dev.Close()
 	a := tensor.New(x, rows, cols).To(dev)
 	power, total := a, a.Sum(1)

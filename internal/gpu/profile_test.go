@@ -131,7 +131,7 @@ func TestProfile(t *testing.T) {
 	if _, ok := d.(driver.Profiler); !ok {
 		t.Skip("the adapter has no timestamps")
 	}
-	dev := tensor.NewDevice(d)
+	dev := deviceOf(t, d)
 	defer dev.Close()
 	x := tensor.NewRNG(1).Normal(256, 256).To(dev)
 	if err := tensor.Eval(x); err != nil {

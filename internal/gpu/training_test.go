@@ -87,8 +87,7 @@ func BenchmarkTraining(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := &traffic{Device: w}
-	dev := tensor.NewDevice(New(c, Options{Name: "webgpu"}))
-	defer dev.Close()
+	dev := deviceOf(b, New(c, Options{Name: "webgpu"}))
 	step := newTraining(b, dev)
 	warm(step)
 	before := *c

@@ -56,7 +56,7 @@ func TestManyParameters(t *testing.T) {
 
 // A kernel of many numbers of 64 bits computes as the CPU does.
 func TestManyWideNumbers(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	f := func(x tensor.Tensor) tensor.Tensor {
 		for i := range 20 {
 			x = x.Mul(3 + 2*i).Add(1<<40 + i)

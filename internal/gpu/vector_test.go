@@ -20,7 +20,7 @@ func TestVectorProducts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev := tensor.NewDevice(d)
+	dev := deviceOf(t, d)
 	defer dev.Close()
 	rng := tensor.NewRNG(1)
 	for _, c := range []struct{ m, n, k int }{{1, 1024, 2048}, {1024, 1, 2048}, {1, 1, 100_000}, {1, 333, 5001}, {3, 260, 4100}, {1001, 4, 259}} {

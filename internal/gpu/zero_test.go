@@ -10,7 +10,7 @@ import (
 
 // The greater of 0 and -0 is 0, the lesser -0, in both orders: so |0| is 0.
 func TestZeros(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	dev := deviceOf(t, real(t, wgpu.Options{Validate: true}))
 	zero, minus := float32(0), float32(math.Copysign(0, -1))
 	x, y := tensor.New([]float32{zero, minus}).To(dev), tensor.New([]float32{minus, zero})
 	for _, c := range []struct {
