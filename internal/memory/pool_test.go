@@ -81,7 +81,7 @@ func TestFreesUnderQueue(t *testing.T) {
 	block.MarkViewed()
 	block.Free()
 	p.Release(k)
-	for range 3 { // the pool keeps what was in use in the time of two collections
+	for range 3 { // the pool keeps the most bytes in use since the last collection but one
 		p.collect()
 	}
 	if d.freed != 2 || d.unlocked > 0 {

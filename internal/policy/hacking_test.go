@@ -137,7 +137,8 @@ func (h *hack) run(command string, fails bool) {
 func (h *hack) command(overlay string, args []string) (out []byte, err error) {
 	run := func(dir string, args ...string) ([]byte, error) {
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "TENSORKEN_DEVICE="+cmp.Or(os.Getenv("TENSORKEN_DEVICE"), "cpu"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "TENSORKEN_DEVICE="+cmp.Or(os.Getenv("TENSORKEN_DEVICE"), "cpu"),
+			"GOFLAGS="+os.Getenv("GOFLAGS")+" -gcflags=github.com/tensorken/tensorken/...=-l") // inlining takes a third of a compilation
 		return cmd.CombinedOutput()
 	}
 	if args[1] != "test" {
