@@ -205,7 +205,9 @@ func TestAttentionOfFewRows(t *testing.T) {
 	}{
 		{big, 3, 128, 300, tensor.BFloat16, 1, 0.01},
 		{big, 8, 256, 300, tensor.Float32, 2, 1e-5},
-		{hopper, 4, 256, 250, tensor.BFloat16, 1, 0.01},
+		{hopper, 4, 256, 250, tensor.BFloat16, 2, 0.01},
+		{hopper, 4, 64, 140, tensor.BFloat16, 1, 0.01},
+		{hopper, 4, 64, 500, tensor.BFloat16, 2, 0.01},
 		{nvidia, 2, 200, 900, tensor.Float16, 2, 0.002},
 		{big, 3, 128, 1500, tensor.BFloat16, 2, 0.01},
 		{hopper, 4, 40, 4500, tensor.Float32, 2, 1e-5},

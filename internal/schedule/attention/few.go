@@ -60,7 +60,7 @@ func (a *few) divide(threads int) {
 }
 
 // blockTime is the latency of memory: the keys and values of a block are loaded at once.
-func (a *few) blockTime() float64 { return tiles.CostOf(a.Target).Step }
+func (a *few) blockTime() float64 { return tiles.CostOf(a.Target).Block }
 
 // exchanged is the memory in bytes through which subgroups exchange maxima, sums and outputs. One alone exchanges nothing.
 func (a *few) exchanged(rows, threads int) int {

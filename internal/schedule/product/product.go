@@ -122,7 +122,8 @@ func Options[L layout](x *Product, list []L, best func(L) (cut Cut, time float64
 
 // A Cost has the seconds that parts of a contraction's schedule take.
 type Cost struct {
-	Step  float64 // the least for a step along the depth: the latency of memory
+	Step  float64 // the least for a step along the depth, whose loads begin a step before
+	Block float64 // a block of columns of attention of few rows, whose loads nothing hides
 	Pass  float64 // the second pass, which adds the splits
 	Part  float64 // in that pass, for each split
 	Moves float64 // how often it moves the splits to and from memory: less than once, as some stay in caches

@@ -72,8 +72,8 @@ var MeasuredH200 = Table{
 		{32, 32, 16, 1, 1, 0.25, 10, &ByThreads},
 		{8, 128, 8, 1, 1, 0.15, 8, &ByThreads},
 	},
-	threadCost: product.Cost{Step: 0.3e-6, Pass: 3.6e-6, Moves: 1.5},
-	matrixCost: product.Cost{Step: 0.3e-6, Pass: 2.4e-6, Part: 0.1e-6, Moves: 0.8},
+	threadCost: product.Cost{Step: 0.3e-6, Block: 0.3e-6, Pass: 3.6e-6, Moves: 1.5},
+	matrixCost: product.Cost{Step: 0.3e-6, Block: 1.1e-6, Pass: 2.4e-6, Part: 0.1e-6, Moves: 0.8},
 	wideCost:   product.Cost{Step: 0.3e-6, Pass: 2.4e-6, Moves: 1.6},
 }
 
