@@ -49,6 +49,7 @@ type Capture struct {
 	coOutputs  []*graph.CoOutputs
 	coIndex    map[*graph.CoOutputs]int32 // the index in coOutputs
 	first      map[*storage.Storage]int32 // see firstOf
+	views      map[*storage.Storage]int32 // the number from 1 of the last leaf of a storage
 	dependents []dependent
 
 	Foreign []*graph.Node // to be computed by other devices before this capture can run
@@ -94,7 +95,7 @@ type Call struct {
 }
 
 var captures = sync.Pool{New: func() any {
-	return &Capture{coIndex: map[*graph.CoOutputs]int32{}}
+	return &Capture{coIndex: map[*graph.CoOutputs]int32{}, views: map[*storage.Storage]int32{}}
 }}
 
 // New captures the graph of roots for a device, nil for any. For old see
@@ -166,11 +167,12 @@ func (c *Capture) Release() {
 	c.number.Clear()
 	clear(c.coIndex)
 	clear(c.first)
+	clear(c.views)
 	*c = Capture{
 		Key: c.Key[:0], nodes: Emptied(c.nodes), uses: c.uses[:0], number: c.number, Leaves: Emptied(c.Leaves), Scalars: c.Scalars[:0],
 		Outputs: Emptied(c.Outputs), Named: Emptied(c.Named), Empty: Emptied(c.Empty),
 		roots: Emptied(c.roots), old: Emptied(c.old),
-		coOutputs: Emptied(c.coOutputs), coIndex: c.coIndex, first: c.first, dependents: c.dependents[:0],
+		coOutputs: Emptied(c.coOutputs), coIndex: c.coIndex, first: c.first, views: c.views, dependents: c.dependents[:0],
 		Foreign: Emptied(c.Foreign), Calls: Emptied(c.Calls), Inside: Emptied(c.Inside),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}

@@ -22,27 +22,29 @@ type Leaf struct {
 	gone    *storage.GoneError // the error of later reads, once a plan has run; nil if the elements stay
 	keeps   bool               // steps that follow may read the elements
 	memory  int32              // the first of the leaves with the same storage, if its memory is given away; else the leaf
+	before  int32              // the number from 1 of the leaf before with the same storage; 0: none
 }
 
-// maxSearch is the number of first leaves that addLeaf searches for an equal one, so that
+// maxSearch is the number of views of a storage that addLeaf searches for an equal one, so that
 // n leaves take time proportional to n.
 const maxSearch = 64
 
-// addLeaf returns the number of n, a view of a stored value. A view equal to one of the
-// first maxSearch leaves gets the number of that leaf. A view equal to a later leaf gets a
-// number of its own, and its elements are read twice.
+// addLeaf returns the number of n, a view of a stored value. A view equal to one of the last maxSearch leaves of its
+// storage gets the number of that leaf. Otherwise it gets a number of its own, and its elements are read twice.
 func (c *Capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
 	stored := storage.Of(v)
-	for i := range c.Leaves[:min(len(c.Leaves), maxSearch)] {
-		l := &c.Leaves[i]
-		if l.Stored == stored && l.Value.Err == v.Err && l.View.Offset == view.Offset &&
-			slices.Equal(l.shape, n.Shape) && slices.Equal(l.View.Strides, view.Strides) {
+	last := c.views[stored]
+	for at, left := last, maxSearch; at > 0 && left > 0; left-- {
+		l := &c.Leaves[at-1]
+		if l.Value.Err == v.Err && l.View.Offset == view.Offset && slices.Equal(l.shape, n.Shape) && slices.Equal(l.View.Strides, view.Strides) {
 			return l.number
 		}
+		at = l.before
 	}
 	index := int32(len(c.Leaves))
+	c.views[stored] = index + 1
 	typ := stored.TypeOn(c.device, n.DType)
-	l := Leaf{v, stored, view, n.Shape, typ, c.add(n, nil, index), false, nil, c.Keeps, index}
+	l := Leaf{v, stored, view, n.Shape, typ, c.add(n, nil, index), false, nil, c.Keeps, index, last}
 	if stored != nil && !c.Keeps {
 		l.gone = stored.Donated()
 		l.Donated = l.gone != nil && l.align() == 1 && typ == n.DType
