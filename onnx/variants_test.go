@@ -57,6 +57,8 @@ func TestVariants(t *testing.T) {
 		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(-1), i(-1000), i(0), i(-2)}, "float[2] [4 2]"},
 		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(1), i(1 << 62), i(-1)}, "float[3] [2 3 4]"},
 		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(3), i(1)}, "float[0] []"},
+		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(-9), i(-9), i(0), i(-1)}, "float[1] [1]"}, // a start is an element, an end may be none
+		{"Slice", 13, nil, []Value{f(), i(-9), i(-9), i(0), i(-1)}, "float[0] []"},
 		{"Slice", 1, attrs(attrInts("starts", 1), attrInts("ends", 3)), []Value{f(1, 2, 3, 4)}, "float[2] [2 3]"},
 		{"Pad", 19, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "wrap"}), []Value{f(1, 2), i(3, 2)}, "float[7] [2 1 2 1 2 1 2]"},
 		{"Pad", 13, nil, []Value{f(1, 2, 3), i(-1, 1), scalar(f(9))}, "float[3] [2 3 9]"},

@@ -227,13 +227,13 @@ func slice(c *op.Call) T {
 		if step < 0 {
 			lo, hi = -1, n-1
 		}
-		bound := func(p int) int {
+		bound := func(p, lo int) int {
 			if p < 0 {
 				p += n
 			}
 			return min(max(p, lo), hi)
 		}
-		x = strided(x, a, bound(starts[i]), bound(ends[i]), step)
+		x = strided(x, a, bound(starts[i], 0), bound(ends[i], lo), step)
 	}
 	return x
 }
