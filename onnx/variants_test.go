@@ -78,6 +78,7 @@ func TestVariants(t *testing.T) {
 		{"NonZero", 13, nil, []Value{b(true, false, true)}, "int64[1 2] [[0 2]]"},
 		{"Compress", 11, nil, []Value{f(1, 2, 3), b(false, true)}, "float[1] [2]"},
 		{"Unique", 11, attrs(attrInt("sorted", 0)), []Value{f(2, 1, 2)}, "float[2] [2 1] | int64[2] [0 1] | int64[3] [0 1 0] | int64[2] [2 1]"},
+		{"ArgMax", 12, attrs(attrInt("axis", -1), attrInt("select_last_index", 1)), []Value{scalar(f(2))}, "int64[] 0"},
 		{"ArgMax", 12, attrs(attrInt("select_last_index", 1), attrInt("keepdims", 0)), []Value{f(2, 2, 1)}, "int64[] 1"},
 		{"EyeLike", 9, attrs(attrInt("k", 1)), []Value{op.Of(tensor.ZerosOf(tensor.Int32, 2, 2))}, "int32[2 2] [[0 1] [0 0]]"},
 		{"Reshape", 14, attrs(attrInt("allowzero", 1)), []Value{f(), i(0, 3)}, "float[0 3] []"},

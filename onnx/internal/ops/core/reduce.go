@@ -58,6 +58,10 @@ func argMin(c *op.Call) T { return arg(c, T.ArgMin) }
 
 func arg(c *op.Call, f func(T, int) T) T {
 	x := c.Tensor(0)
+	if x.Rank() == 0 { // NumPy takes axis 0 of it, and so do other runtimes
+		c.Axis(c.Int("axis", 0), 1)
+		return tensor.ZerosOf(tensor.Int64)
+	}
 	axis := c.Axis(c.Int("axis", 0), x.Rank())
 	var y T
 	if c.Bool("select_last_index", false) {
