@@ -109,6 +109,8 @@ func TestVariants(t *testing.T) {
 			[]Value{f(0, 1, 2, 3, 4, 5, 6), f(), f(), i(29)}, "float[29] [0 0 0 0 0 1 1 1 1 1 2 2 2 2 3 3 3 3 3 4 4 4 4 4 5 5 5 5 6]"},
 		{"Resize", 13, attrs(&proto.Attr{Name: "coordinate_transformation_mode", Type: proto.AttrString, S: "pytorch_half_pixel"}),
 			[]Value{f(7, 6, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3), f(), f(), i(1)}, "float[1] [7]"},
+		{"Resize", 13, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "linear"}), []Value{op.Of(tensor.New([]uint8{0, 1, 1, 2}, 2, 2)), f(), f(), i(3, 3)},
+			"uint8[3 3] [[0 0 1] [0 1 1] [1 1 2]]"},
 		{"DepthToSpace", 13, attrs(attrInt("blocksize", 2)), []Value{op.Of(tensor.New([]float32{}, 1, 0, 2, 3))}, "float[1 0 4 6] []"},
 		{"Cast", 1, attrs(&proto.Attr{Name: "to", Type: proto.AttrString, S: "INT32"}), []Value{f(1.5)}, "int32[1] [1]"},
 		{"Pad", 1, attrs(attrInts("paddings", 1, 0)), []Value{f(1)}, "float[2] [0 1]"},

@@ -45,17 +45,17 @@ func resizeBy(scales int) op.Func {
 			c.Fail("scales are %v, want %d", by, rank)
 		}
 		t := x.Tensor
+		axes, rs := make([]int, rank), make([]resampling, rank)
 		for a, scale := range by {
-			r := resampling{
+			axes[a], rs[a] = a, resampling{
 				mode: c.String("mode", "nearest"), transform: "asymmetric", nearest: "floor", cubic: -0.75,
 				from: t.Dim(a), to: scaled(t.Dim(a), scale), scale: scale,
 			}
 			if scale < 1 {
-				r.nearest = "ceil"
+				rs[a].nearest = "ceil"
 			}
-			t = r.apply(c, t, a)
 		}
-		return []op.Value{op.As(x.Elem, t)}
+		return []op.Value{op.As(x.Elem, resample(c, t, axes, rs))}
 	}
 }
 
@@ -101,10 +101,7 @@ func resize(c *op.Call) []op.Value {
 			rs[i].start, rs[i].end = roi[i], roi[len(axes)+i]
 		}
 	}
-	out := t
-	for i, a := range axes {
-		out = rs[i].apply(c, out, a)
-	}
+	out := resample(c, t, axes, rs)
 	for i, a := range axes { // elements outside of the image
 		if inside := rs[i].inside(a, rank); inside.IsValid() {
 			out = tensor.Where(inside, out, c.Float("extrapolation_value", 0))
@@ -274,10 +271,19 @@ func (r resampling) kernel(c *op.Call) (f func(x float64) float64, reach float64
 	return nil, 0
 }
 
+// resample resamples axes of x. Integers are floats until all axes are done: the fraction is dropped once.
+func resample(c *op.Call, x T, axes []int, rs []resampling) T {
+	d := x.DType()
+	for i, a := range axes {
+		x = rs[i].apply(c, x, a)
+	}
+	return x.Cast(d)
+}
+
 // fewTaps is the most elements of a sum that are read one by one. More are a product with a matrix.
 const fewTaps = 4
 
-// apply resamples an axis of x.
+// apply resamples an axis of x. The result of integers is float32, unless elements are only taken.
 func (r resampling) apply(c *op.Call, x T, axis int) T {
 	if r.to == r.from && r.scale == 1 && r.start == 0 && (r.end == 1 || r.end == 0) {
 		return x
@@ -306,9 +312,8 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 	if r.mode == "nearest" {
 		return x.Take(axis, at(0))
 	}
-	d := x.DType()
-	wide := d
-	if !d.IsFloat() {
+	wide := x.DType()
+	if !wide.IsFloat() {
 		wide = tensor.Float32
 	}
 	x = x.Cast(wide)
@@ -334,7 +339,7 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 				order = append(order, a-1)
 			}
 		}
-		return y.Permute(order...).Cast(d)
+		return y.Permute(order...)
 	}
 	shape := make([]int, x.Rank())
 	for a := range shape {
@@ -354,5 +359,5 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 			sum = sum.Add(part)
 		}
 	}
-	return sum.Cast(d)
+	return sum
 }
