@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,6 +36,31 @@ func TestFunctionAttributes(t *testing.T) {
 	out, err := s.model(t).Run(context.Background(), map[string]tensor.Tensor{"x": tensor.New([]float32{-2, 2})})
 	if got := fmt.Sprint(out["y"]); err != nil || got != "[-1 2]" {
 		t.Errorf("%s, %v, want [-1 2]", got, err)
+	}
+}
+
+// A default of an attribute may be a tensor or a graph.
+func TestFunctionDefaults(t *testing.T) {
+	constant := &proto.Node{Op: "Constant", Outputs: []string{"k"}, Attrs: []*proto.Attr{{Name: "value", Ref: "number", Type: proto.AttrTensor}}}
+	twice := &proto.Graph{Name: "twice", Nodes: []*proto.Node{call("Add", "w", "v", "v")}, Outputs: []*proto.ValueInfo{{Name: "w"}}, Inputs: []*proto.ValueInfo{{Name: "v"}}}
+	scan := call("Scan", "c", "b")
+	scan.Attrs = []*proto.Attr{attrInt("num_scan_inputs", 1), {Name: "body", Ref: "body", Type: proto.AttrGraph}}
+	f := functionOf("f", constant, call("Mul", "b", "a", "k"), scan)
+	f.Defaults = []*proto.Attr{{Name: "number", Type: proto.AttrTensor, T: constOf("", tensor.New([]float32{3}))}, {Name: "body", Type: proto.AttrGraph, G: twice}}
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{use("f", "y", "x")}, functions: []*proto.Function{f}}
+	path := filepath.Join(t.TempDir(), "f.onnx")
+	if err := os.WriteFile(path, s.bytes(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // interpreted, and recorded
+		out, err := m.Run(t.Context(), map[string]tensor.Tensor{"x": tensor.New([]float32{1, 2})})
+		if got := fmt.Sprint(out["y"]); err != nil || got != "[6 12]" {
+			t.Errorf("%s, %v, want [6 12]", got, err)
+		}
 	}
 }
 

@@ -172,7 +172,9 @@ func (m *Model) markDraws(p *program, depth int) error {
 	for _, n := range p.nodes {
 		n.draws = n.row.Random
 		var inner []*program
+		attrs := n.Attrs
 		if f := n.function; f != nil {
+			attrs = slices.Concat(attrs, f.Defaults)
 			switch {
 			case f.program.walk == walking:
 				return n.fault("the function calls itself")
@@ -181,7 +183,7 @@ func (m *Model) markDraws(p *program, depth int) error {
 			}
 			inner = append(inner, f.program)
 		}
-		for _, a := range n.Attrs {
+		for _, a := range attrs {
 			for _, g := range append(slices.Clone(a.Graphs), a.G) {
 				if g != nil {
 					inner = append(inner, m.bodies[g])
@@ -280,9 +282,14 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 		slices.Sort(n.reads)
 		n.reads = slices.Compact(n.reads)
 	}
-	for _, a := range pn.Attrs {
+	return n, b.attrs(pn.Attrs, own, func(format string, args ...any) error { return n.fault(format, args...) })
+}
+
+// attrs reads the tensors of attributes, and makes the programs of their graphs.
+func (b *builder) attrs(list []*proto.Attr, own *names, fault func(string, ...any) error) error {
+	for _, a := range list {
 		if err := b.tensors(a); err != nil {
-			return nil, n.fault("attribute %s: %v", a.Name, err)
+			return fault("attribute %s: %v", a.Name, err)
 		}
 		for _, g := range append(slices.Clone(a.Graphs), a.G) {
 			if g == nil {
@@ -290,12 +297,12 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 			}
 			p, err := b.graph(g, *own)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			b.m.bodies[g] = p
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // tensors reads the tensors of an attribute.
@@ -373,7 +380,11 @@ func (b *builder) functionsOf(list []*proto.Function) error {
 		f.program = &program{inputs: f.Inputs, outputs: f.Outputs}
 		inner := *b
 		inner.opsets = f.opsets
-		if err := inner.body(f.program, f.Nodes, &own); err != nil {
+		err := inner.attrs(f.Defaults, &names{}, fmt.Errorf)
+		if err == nil {
+			err = inner.body(f.program, f.Nodes, &own)
+		}
+		if err != nil {
 			return fmt.Errorf("function %s: %w", qualified(f.Domain, f.Name), err)
 		}
 	}
