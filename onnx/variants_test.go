@@ -63,6 +63,7 @@ func TestVariants(t *testing.T) {
 		{"Pad", 19, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "wrap"}), []Value{f(1, 2), i(3, 2)}, "float[7] [2 1 2 1 2 1 2]"},
 		{"Pad", 13, nil, []Value{f(1, 2, 3), i(-1, 1), scalar(f(9))}, "float[3] [2 3 9]"},
 		{"Pad", 2, attrs(attrInts("pads", 1, 0), &proto.Attr{Name: "value", Type: proto.AttrFloat, F: 7}), []Value{f(1)}, "float[2] [7 1]"},
+		{"Clip", 13, nil, []Value{scalar(f(3)), f(1), f(2)}, "float[] 2"},
 		{"Clip", 6, attrs(&proto.Attr{Name: "max", Type: proto.AttrFloat, F: 2}), []Value{f(1, 5)}, "float[2] [1 2]"},
 		{"Cast", 13, attrs(attrInt("to", int64(op.String))), []Value{f(0.5, 1e-7)}, `string[2] ["0.5" "1e-07"]`},
 		{"Cast", 13, attrs(attrInt("to", int64(op.Float))), []Value{s("1.5", "-INF", "NaN", "1e2")}, "float[4] [1.5 -inf NaN 100.0]"},

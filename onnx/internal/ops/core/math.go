@@ -93,16 +93,23 @@ func bitShift(c *op.Call) T {
 	}
 }
 
-// clip limits x; the limits were attributes before version 11. The lower one comes first.
+// clip limits x; the limits were attributes before version 11. The lower one comes first. A limit may have an axis of
+// length 1, which the result does not get.
 func clip(c *op.Call) T {
 	x := c.Tensor(0)
+	limit := func(i int) T {
+		if t := c.Tensor(i); t.Len() != 1 {
+			return t
+		}
+		return c.Tensor(i).Reshape()
+	}
 	if c.Has(1) {
-		x = x.Maximum(c.Tensor(1))
+		x = x.Maximum(limit(1))
 	} else if a := c.Attr("min"); a != nil {
 		x = x.Maximum(float64(a.F))
 	}
 	if c.Has(2) {
-		x = x.Minimum(c.Tensor(2))
+		x = x.Minimum(limit(2))
 	} else if a := c.Attr("max"); a != nil {
 		x = x.Minimum(float64(a.F))
 	}
