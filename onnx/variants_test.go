@@ -157,6 +157,7 @@ func TestVariants(t *testing.T) {
 		{"RotaryEmbedding", 23, attrs(attrInt("num_heads", 2)), []Value{none(1, 0, 8), none(1, 0, 2), none(1, 0, 2)}, "float[1 0 8] []"},
 		{"GridSample", 20, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "cubic"}), []Value{none(0, 2, 3, 3), none(0, 4, 5, 2)}, "float[0 2 4 5] []"},
 		{"DeformConv", 19, nil, []Value{none(0, 1, 2, 2), op.Of(tensor.New([]float32{1}, 1, 1, 1, 1)), none(0, 2, 2, 2)}, "float[0 1 2 2] []"},
+		{"Cast", 25, attrs(attrInt("to", int64(op.Float8E8M0))), []Value{f(3, float32(math.Inf(1)), 3e38)}, "float8e8m0[3] [4.000e+00 NaN 1.701e+38]"},
 		{"Cast", 25, attrs(attrInt("to", int64(op.Float6E3M2))), []Value{f(0.3, 25, -0.03, -100)}, "float6e3m2[4] [0.3125 24.0000 -0.0000 -28.0000]"},
 	} {
 		m := sketch{opset: c.opset}

@@ -187,7 +187,8 @@ func (f miniFloat) round(x tensor.Tensor, saturate bool) tensor.Tensor {
 	return y
 }
 
-// roundScale returns float32 elements rounded to powers of two.
+// roundScale returns float32 elements rounded to powers of two. Infinity has no code, and is NaN as in the standard's
+// reference.
 func roundScale(c *Call, x tensor.Tensor, saturate bool) tensor.Tensor {
 	e := exponentOf(x)
 	part := x.Abs().Div(powerOf(e)) // from 1 up to 2, less for a subnormal
@@ -206,5 +207,5 @@ func roundScale(c *Call, x tensor.Tensor, saturate bool) tensor.Tensor {
 	if !saturate {
 		y = tensor.Where(e.Gt(bias32), tensor.FullLike(y, math.NaN()), y)
 	}
-	return tensor.Where(x.IsNaN(), x, y)
+	return tensor.Where(x.IsNaN().Or(x.IsInf()), tensor.FullLike(y, math.NaN()), y)
 }
