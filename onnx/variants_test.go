@@ -65,7 +65,7 @@ func TestVariants(t *testing.T) {
 		{"Pad", 2, attrs(attrInts("pads", 1, 0), &proto.Attr{Name: "value", Type: proto.AttrFloat, F: 7}), []Value{f(1)}, "float[2] [7 1]"},
 		{"Clip", 13, nil, []Value{scalar(f(3)), f(1), f(2)}, "float[] 2"},
 		{"Clip", 6, attrs(&proto.Attr{Name: "max", Type: proto.AttrFloat, F: 2}), []Value{f(1, 5)}, "float[2] [1 2]"},
-		{"Cast", 13, attrs(attrInt("to", int64(op.String))), []Value{f(0.5, 1e-7)}, `string[2] ["0.5" "1e-07"]`},
+		{"Cast", 13, attrs(attrInt("to", int64(op.String))), []Value{f(0.5, 1e-7, 0, 16777216, 1234567.5, 3e16)}, `string[6] ["0.5" "1e-07" "0" "16777216" "1234567.5" "3e+16"]`},
 		{"Cast", 13, attrs(attrInt("to", int64(op.Float))), []Value{s("1.5", "-INF", "NaN", "1e2")}, "float[4] [1.5 -inf NaN 100.0]"},
 		{"BitCast", 26, attrs(attrInt("to", int64(op.Float16))), []Value{op.Of(tensor.New([]int16{0x3c00}, 1))}, "float16[1] [1]"},
 		{"BitCast", 26, attrs(attrInt("to", int64(op.Uint8))), []Value{b(true, false)}, "uint8[2] [1 0]"},

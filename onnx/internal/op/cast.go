@@ -122,7 +122,7 @@ func floatsOf(c *Call, v Value) []float64 {
 	return e.Floats(0)
 }
 
-// formatFloat writes a float as NumPy does.
+// formatFloat writes a float with the fewest digits that it is read from, and an exponent where NumPy has one.
 func formatFloat(x float64, bits int) string {
 	switch {
 	case x != x:
@@ -132,7 +132,11 @@ func formatFloat(x float64, bits int) string {
 	case x < -1.7976931348623157e308:
 		return "-INF"
 	}
-	return strconv.FormatFloat(x, 'g', -1, bits)
+	form := byte('f')
+	if a := math.Abs(x); a != 0 && a < 1e-4 || a >= 1e16 {
+		form = 'e'
+	}
+	return strconv.FormatFloat(x, form, -1, bits)
 }
 
 // BitCast gives the bits of elements another type of the same size.
