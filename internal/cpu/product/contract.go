@@ -100,7 +100,7 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		}
 	}
 	r.narrow(s, &r.product, r.size)
-	if r.left == nil { // windows are prepared
+	if r.left == nil || r.whole { // the rows of windows are prepared
 		r.divide(s, &r.product, min(s.Tune.Threads, r.work/s.Tune.ParallelThreshold))
 	}
 	if weights >= 0 {

@@ -21,6 +21,7 @@ type cutting struct {
 	depth         *vector.Tiling // of the axes that are summed over
 	parts         int
 	blocksPerPart int
+	across        bool // tasks go along the columns before they go down the rows
 }
 
 // newCutting chooses the tiles: as large as the caches allow, or smaller if that gives too few
@@ -108,14 +109,19 @@ func mostRows(s *vector.Space, p *simd.Product) int {
 // divide cuts tiles so that several threads end at about the same time, with as few copies of the factors as that
 // allows. Results do not depend on it.
 func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
-	if c.whole || c.tasks() == 0 {
+	if c.tasks() == 0 {
 		return
 	}
 	if threads < 2 { // a tile reads its columns of the right factor once
-		c.span = min(c.rows.Count, max(c.span, mostRows(s, p)/max(1, c.rows.MaxPoints())))
+		if !c.whole {
+			c.span = min(c.rows.Count, max(c.span, mostRows(s, p)/max(1, c.rows.MaxPoints())))
+		}
 		return
 	}
 	rows, cols := s.Size(c.rows.Axes), s.Size(c.cols.Axes)
+	// A thread has consecutive tasks. Its share has whole rows where there are many: it reads less, and much of that is
+	// in its caches, because it has computed the same rows in the kernel before.
+	c.across = rows > cols
 	batch := c.strips[0].Count * c.parts
 	best, least := *c, c.time(s, p, threads)
 	for i := 1; i <= min(ir.CeilDiv(cols, p.Cols), mostRounds*threads); i++ {
@@ -124,13 +130,15 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 			x.cols = vector.NewTilingBy(s, c.cols.Axes, width/2, width, p.Cols)
 		}
 		for rounds := 1; rounds <= mostRounds; rounds++ {
-			tile := min(ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count))), mostRows(s, p))
-			if rows <= s.Tune.FewRows {
-				tile = rows
+			if !c.whole {
+				tile := min(ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count))), mostRows(s, p))
+				if rows <= s.Tune.FewRows {
+					tile = rows
+				}
+				x.span = ir.CeilDiv(tile, s.Tune.Rows)
+				strip := ir.CeilDiv(tile, x.span)
+				x.rows = vector.NewTilingBy(s, c.rows.Axes, strip/2, strip, 1)
 			}
-			x.span = ir.CeilDiv(tile, s.Tune.Rows)
-			strip := ir.CeilDiv(tile, x.span)
-			x.rows = vector.NewTilingBy(s, c.rows.Axes, strip/2, strip, 1)
 			x.strips = vector.Tilings{c.strips[0], x.cols, x.rows}
 			if t := x.time(s, p, threads); t < least {
 				best, least = x, t
@@ -159,6 +167,10 @@ func (c *cutting) tasks() int {
 // stripsOf returns the strips of tile i, from first to the one before end.
 func (c *cutting) stripsOf(i int) (first, end int) {
 	n := ir.CeilDiv(c.rows.Count, c.span)
+	if c.across {
+		m := c.cols.Count
+		i = i/(n*m)*n*m + i%m*n + i/m%n
+	}
 	first = i % n * c.span
 	above := i / n * c.rows.Count
 	return above + first, above + min(first+c.span, c.rows.Count)
