@@ -10,6 +10,7 @@ import (
 
 // Begin lays out a worker's scratch: the strips of a tile, then the registers of three programs.
 func (r *contractRunner) Begin(x *vector.Executor, w *vector.Worker) {
+	w.Last = -1
 	program, left := r.left.needs()
 	strips, right := r.span*r.stripBytes(), r.right.scratch()
 	mem := w.Scratch(strips + left + right + r.after.program.Scratch)
@@ -38,6 +39,7 @@ type tilePart struct {
 	firstStrip, endStrip int
 	nextStrip            int // the first of the tile that this worker is likely to compute next, or 0
 	firstBlock, endBlock int
+	begins, hasLeft      bool           // it is the worker's first; the worker's caches have the left factor
 	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
 }
 
@@ -46,6 +48,11 @@ func (r *contractRunner) part(w *vector.Worker, i, part int, stripMemory unsafe.
 	t := tilePart{contractRunner: r, worker: w, stripMemory: stripMemory, ofLeft: &w.Activations[0], ofRight: &w.Activations[1], ofResult: &w.Activations[2]}
 	t.firstStrip, t.endStrip = r.stripsOf(i)
 	t.firstBlock, t.endBlock = part*r.blocksPerPart, min((part+1)*r.blocksPerPart, r.depth.Count)
+	above := r.rows.Count * r.cols.Count // strips of a batch
+	left := (t.firstStrip/above*r.rows.Count+t.firstStrip%r.rows.Count)*r.depth.Count + t.firstBlock
+	bytes := r.span * r.rows.MaxPoints() * min(r.blocksPerPart, r.depth.Count) * r.depth.MaxPoints() * r.size
+	t.begins, t.hasLeft = w.Last < 0, w.Last == left && bytes <= r.space.Tune.Panel
+	w.Last = left
 	return t
 }
 
@@ -99,6 +106,10 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.MoveTo(t.ofRight, k)
 	m.depth = t.product.Depth(t.depth.Size(t.ofRight))
 	m.right.at, m.right.row, m.right.column = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), t.cols.Size(t.ofRight))
+	if t.begins && k == t.firstBlock { // nothing has prefetched this panel
+		now := t.right.ahead(t.ofRight, 1)
+		now.advance()
+	}
 	switch {
 	case k+1 < t.endBlock:
 		t.depth.MoveTo(t.ofRight, k+1)
@@ -118,7 +129,7 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 // strip prefetch the next one.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.MoveTo(t.ofLeft, i)
-	if i == t.firstStrip && k == t.firstBlock { // nothing has prefetched this panel
+	if i == t.firstStrip && k == t.firstBlock && !t.hasLeft { // nothing has prefetched this panel
 		now := t.left.ahead(t.ofLeft, 1)
 		now.advance()
 	}

@@ -188,8 +188,8 @@ func (r *winogradRunner) cut(rows, cols []int) {
 	}
 	width = max(width/r.product.Cols, 1) * r.product.Cols
 	r.cols = vector.NewTilingBy(s, cols, width/2, width, r.product.Cols)
-	if r.groups = 1; strips%threads != 0 && strips < mostRounds*threads {
-		r.groups = min(threads, r.cols.Count)
+	if r.groups = 1; threads > 1 {
+		r.groups = min(ir.CeilDiv(mostRounds*threads, strips), r.cols.Count)
 	}
 }
 

@@ -23,6 +23,7 @@ func (r *winogradRunner) panelBytes() int { return planesOf(r.deep * r.cols.MaxP
 
 // Begin lays out a worker's scratch.
 func (r *winogradRunner) Begin(x *vector.Executor, w *vector.Worker) {
+	w.Last = -1
 	for i, p := range []*vector.Program{r.windows.program, r.weights, r.after.program} {
 		w.Activations[i].Enter(p, x.Bind, r.memory(w, i), &w.Bad)
 	}
@@ -96,17 +97,21 @@ func (r *winogradRunner) channelsOf(f *vector.Activation) int {
 func (r *winogradRunner) Task(x *vector.Executor, w *vector.Worker, i int) {
 	images, weights, result := &w.Activations[0], &w.Activations[1], &w.Activations[2]
 	elements, products := r.memory(w, 3), r.memory(w, 5)
-	r.rows.MoveTo(images, i/r.groups)
-	r.rows.MoveTo(result, i/r.groups)
+	strip := i / r.groups
+	r.rows.MoveTo(images, strip)
+	r.rows.MoveTo(result, strip)
 	down, along := ir.CeilDiv(result.N[r.down.position], tileResults), ir.CeilDiv(result.N[r.along.position], tileResults)
 	tiles := r.rows.Size(result) / (result.N[r.down.position] * result.N[r.along.position]) * down * along
-	for k := range r.depth.Count {
-		r.depth.MoveTo(images, k)
-		r.transformImages(images, unsafe.Add(elements, k*planesOf(r.tiles*r.deep)), down, along)
+	if w.Last != strip {
+		for k := range r.depth.Count {
+			r.depth.MoveTo(images, k)
+			r.transformImages(images, unsafe.Add(elements, k*planesOf(r.tiles*r.deep)), down, along)
+		}
+		w.Last = strip
 	}
 	some := ir.CeilDiv(r.cols.Count, r.groups)
 	for j := i % r.groups * some; j < min((i%r.groups+1)*some, r.cols.Count); j++ {
-		r.rows.MoveTo(result, i/r.groups) // the work after the sums has moved it
+		r.rows.MoveTo(result, strip) // the work after the sums has moved it
 		r.cols.MoveTo(result, j)
 		r.cols.MoveTo(weights, j)
 		n := r.cols.Size(result)

@@ -48,6 +48,7 @@ type Worker struct {
 	Runs        []int // of windows, see multiplication
 	Columns     []int
 	Weights     []int // of planes, see package sliding
+	Last        int   // of a product, which rows it has read last in this job, -1 for none
 	Bad         badIndex
 	Pairs       []uint64 // of a Sort, in arena
 
