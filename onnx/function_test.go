@@ -64,6 +64,19 @@ func TestFunctionDefaults(t *testing.T) {
 	}
 }
 
+// A function that calls itself in the default of an attribute is an error.
+func TestFunctionDefaultsCalls(t *testing.T) {
+	inner := &proto.Graph{Name: "inner", Nodes: []*proto.Node{use("f", "w", "v")}, Outputs: []*proto.ValueInfo{{Name: "w"}}, Inputs: []*proto.ValueInfo{{Name: "v"}}}
+	scan := call("Scan", "c", "a")
+	scan.Attrs = []*proto.Attr{attrInt("num_scan_inputs", 1), {Name: "body", Ref: "body", Type: proto.AttrGraph}}
+	f := functionOf("f", scan)
+	f.Defaults = []*proto.Attr{{Name: "body", Type: proto.AttrGraph, G: inner}}
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{use("f", "y", "x")}, functions: []*proto.Function{f}}
+	if _, err := Read(bytes.NewReader(s.bytes(t))); err == nil || !strings.Contains(err.Error(), "calls itself") {
+		t.Errorf("%v, want an error of a function that calls itself", err)
+	}
+}
+
 // A small file whose functions call each other twice is read in little time, and a long chain of calls is an error.
 func TestFunctionCalls(t *testing.T) {
 	read := func(count int, body func(of string) []*proto.Node) error {

@@ -20,6 +20,7 @@ type program struct {
 	outputs []string
 	consts  map[string]op.Value             // initializers
 	views   map[string]func() tensor.Tensor // of consts that are laid out, views that others may evaluate
+	bodies  []*program                      // graphs that are defaults of a function's attributes
 	draws   bool                            // a node draws random numbers
 	walk    walk
 }
@@ -169,12 +170,16 @@ const maxCalls = 128
 // function calls itself. A program is looked at once, however often it is called.
 func (m *Model) markDraws(p *program, depth int) error {
 	p.walk = walking
+	for _, q := range p.bodies {
+		if err := m.markDraws(q, depth+1); err != nil {
+			return err
+		}
+		p.draws = p.draws || q.draws
+	}
 	for _, n := range p.nodes {
 		n.draws = n.row.Random
 		var inner []*program
-		attrs := n.Attrs
 		if f := n.function; f != nil {
-			attrs = slices.Concat(attrs, f.Defaults)
 			switch {
 			case f.program.walk == walking:
 				return n.fault("the function calls itself")
@@ -183,7 +188,7 @@ func (m *Model) markDraws(p *program, depth int) error {
 			}
 			inner = append(inner, f.program)
 		}
-		for _, a := range attrs {
+		for _, a := range n.Attrs {
 			for _, g := range append(slices.Clone(a.Graphs), a.G) {
 				if g != nil {
 					inner = append(inner, m.bodies[g])
@@ -282,14 +287,15 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 		slices.Sort(n.reads)
 		n.reads = slices.Compact(n.reads)
 	}
-	return n, b.attrs(pn.Attrs, own, func(format string, args ...any) error { return n.fault(format, args...) })
+	_, err := b.attrs(pn.Attrs, own, func(format string, args ...any) error { return n.fault(format, args...) })
+	return n, err
 }
 
-// attrs reads the tensors of attributes, and makes the programs of their graphs.
-func (b *builder) attrs(list []*proto.Attr, own *names, fault func(string, ...any) error) error {
+// attrs reads the tensors of attributes, and returns the programs of their graphs.
+func (b *builder) attrs(list []*proto.Attr, own *names, fault func(string, ...any) error) (bodies []*program, err error) {
 	for _, a := range list {
 		if err := b.tensors(a); err != nil {
-			return fault("attribute %s: %v", a.Name, err)
+			return nil, fault("attribute %s: %v", a.Name, err)
 		}
 		for _, g := range append(slices.Clone(a.Graphs), a.G) {
 			if g == nil {
@@ -297,12 +303,13 @@ func (b *builder) attrs(list []*proto.Attr, own *names, fault func(string, ...an
 			}
 			p, err := b.graph(g, *own)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			b.m.bodies[g] = p
+			bodies = append(bodies, p)
 		}
 	}
-	return nil
+	return bodies, nil
 }
 
 // tensors reads the tensors of an attribute.
@@ -380,8 +387,8 @@ func (b *builder) functionsOf(list []*proto.Function) error {
 		f.program = &program{inputs: f.Inputs, outputs: f.Outputs}
 		inner := *b
 		inner.opsets = f.opsets
-		err := inner.attrs(f.Defaults, &names{}, fmt.Errorf)
-		if err == nil {
+		var err error
+		if f.program.bodies, err = inner.attrs(f.Defaults, &names{}, fmt.Errorf); err == nil {
 			err = inner.body(f.program, f.Nodes, &own)
 		}
 		if err != nil {
