@@ -30,6 +30,7 @@ type frame struct {
 	*execution
 	outer  *frame // of the graph around; nil in a function
 	caller *frame // of the node that has the graph or calls the function
+	depth  int    // callers
 	of     *program
 	vars   map[string]op.Value
 	attrs  map[string]*proto.Attr // of the function
@@ -134,10 +135,21 @@ func (f *frame) origins(n *node) (all uint64) {
 	return all
 }
 
+// maxFrames is the greatest depth of runs in runs. A graph that refers to an attribute by name may run itself.
+const maxFrames = 1 << 10
+
+// below returns the depth of a run that f calls.
+func (f *frame) below() int {
+	if f.depth == maxFrames {
+		panic(&op.Failure{Reason: fmt.Sprintf("graphs and functions run each other more than %d deep", maxFrames)})
+	}
+	return f.depth + 1
+}
+
 // call interprets the body of a function.
 func (f *frame) call(n *node, in []op.Value) []op.Value {
 	fn := n.function
-	inner := &frame{execution: f.execution, caller: f, of: fn.program, vars: make(map[string]op.Value, len(fn.Nodes)), attrs: map[string]*proto.Attr{}}
+	inner := &frame{execution: f.execution, caller: f, depth: f.below(), of: fn.program, vars: make(map[string]op.Value, len(fn.Nodes)), attrs: map[string]*proto.Attr{}}
 	for _, a := range fn.Defaults {
 		inner.attrs[a.Name] = a
 	}
@@ -164,7 +176,7 @@ func (f *frame) Body(g *proto.Graph, in []op.Value) []op.Value {
 	if len(in) > len(p.inputs) {
 		panic(&op.Failure{Reason: "its graph has fewer inputs than it is given"})
 	}
-	inner := &frame{execution: f.execution, outer: f, caller: f, of: p, vars: make(map[string]op.Value, len(p.nodes)+len(in)), attrs: f.attrs}
+	inner := &frame{execution: f.execution, outer: f, caller: f, depth: f.below(), of: p, vars: make(map[string]op.Value, len(p.nodes)+len(in)), attrs: f.attrs}
 	for i, v := range in {
 		inner.vars[p.inputs[i]] = v
 	}
@@ -197,7 +209,7 @@ func (f *frame) Again(name string, with map[string]op.Value) op.Value {
 			break // nodes after it may ask again
 		}
 	}
-	inner := &frame{execution: f.execution, outer: f, caller: f, of: p, vars: maps.Clone(with), attrs: f.attrs}
+	inner := &frame{execution: f.execution, outer: f, caller: f, depth: f.below(), of: p, vars: maps.Clone(with), attrs: f.attrs}
 	return inner.run()[0]
 }
 

@@ -77,6 +77,28 @@ func TestFunctionDefaultsCalls(t *testing.T) {
 	}
 }
 
+// A graph that runs itself, as it refers to the attribute that it is, is an error.
+func TestFunctionGraphsRunThemselves(t *testing.T) {
+	scan := func(out, in string) *proto.Node {
+		n := call("Scan", out, in)
+		n.Attrs = []*proto.Attr{attrInt("num_scan_inputs", 1), {Name: "body", Ref: "body", Type: proto.AttrGraph}}
+		return n
+	}
+	inner := &proto.Graph{Name: "inner", Inputs: []*proto.ValueInfo{{Name: "v"}}, Outputs: []*proto.ValueInfo{{Name: "w"}},
+		Nodes: []*proto.Node{call("Unsqueeze", "u", "v", "zero"), scan("t", "u"), call("Squeeze", "w", "t")}, Initializers: []*proto.Tensor{constOf("zero", tensor.New([]int64{0}))}}
+	body := &proto.Attr{Name: "body", Type: proto.AttrGraph, G: inner}
+	given, byDefault := use("f", "y", "x", body), use("f", "y", "x")
+	for _, n := range []*proto.Node{given, byDefault} {
+		f := functionOf("f", scan("c", "a"))
+		f.Defaults = []*proto.Attr{body}
+		s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{n}, functions: []*proto.Function{f}}
+		_, err := s.model(t).Run(t.Context(), map[string]tensor.Tensor{"x": tensor.New([]float32{1, 2})})
+		if err == nil || !strings.Contains(err.Error(), "deep") {
+			t.Errorf("%v, want an error of graphs that run each other", err)
+		}
+	}
+}
+
 // A small file whose functions call each other twice is read in little time, and a long chain of calls is an error.
 func TestFunctionCalls(t *testing.T) {
 	read := func(count int, body func(of string) []*proto.Node) error {
