@@ -115,3 +115,22 @@ func TestEqualLeaves(t *testing.T) {
 		g.Release()
 	}
 }
+
+// A view has the number of an equal one before of its storage, if that is among the last of it, and no other's.
+func TestEqualViews(t *testing.T) {
+	x, y := stored(2*maxSearch, 2), stored(2*maxSearch, 2)
+	row := func(x *graph.Node, i int) *graph.Node {
+		return neg(graph.Buffer(x.DType, []int{2}, &graph.Value{Store: x.Value().Store, Offset: 2 * i, Strides: []int{1}}))
+	}
+	for _, c := range []struct{ views, of, fresh int }{{1, 0, 0}, {3, 0, 0}, {3, 1, 0}, {3, 2, 0}, {3, 3, 1}, {maxSearch, 0, 0}, {maxSearch + 1, 0, 1}, {maxSearch + 1, 1, 0}} {
+		var roots []*graph.Node
+		for i := range c.views {
+			roots = append(roots, row(x, i), row(y, i))
+		}
+		g := New(nil, append(roots, row(x, c.of)), nil, Known{})
+		if got := len(g.Leaves) - 2*c.views; got != c.fresh {
+			t.Errorf("after %d views, number %d adds %d leaves, want %d", c.views, c.of, got, c.fresh)
+		}
+		g.Release()
+	}
+}
