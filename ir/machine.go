@@ -34,10 +34,13 @@ func (m Machine) AddTime(additions int) float64 {
 }
 
 // IsWorthLaunch reports whether the moves of some bytes take longer than the launch of a kernel.
-func (m Machine) IsWorthLaunch(bytes int) bool {
+func (m Machine) IsWorthLaunch(bytes int) bool { return !m.IsWithinLaunch(m.MoveTime(bytes)) }
+
+// IsWithinLaunch reports whether seconds are no more than those of the launch of a kernel.
+func (m Machine) IsWithinLaunch(seconds float64) bool {
 	launch := m.Launch
 	if launch == 0 {
 		launch = ordinary.Launch
 	}
-	return m.MoveTime(bytes) > launch
+	return seconds <= launch
 }

@@ -1,8 +1,11 @@
 package kernelize
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize/images"
+	"github.com/tensorken/tensorken/internal/kernelize/norms"
 	"github.com/tensorken/tensorken/internal/kernelize/regions"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -93,9 +96,8 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 	for _, r := range roots {
 		outputs = append(outputs, p.outputs[r])
 	}
-	if o.Machine.Columns > 0 {
-		orderImages(kernels, outputs, o.Machine.Columns)
-	}
+	p.improve(kernels, outputs)
+	kernels = slices.DeleteFunc(kernels, func(k Kernel) bool { return k.Kernel == nil })
 	for i := range kernels {
 		k := &kernels[i]
 		loopnest.Collapse(k.Kernel, k.joinIndices)
@@ -104,20 +106,32 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 	return kernels, outputs
 }
 
-// orderImages chooses the order in memory of images that kernels pass to each other.
-func orderImages(kernels []Kernel, outputs []Output, columns int) {
-	list := make([]images.Kernel, len(kernels))
+// improve chooses the order in memory of images that kernels pass to each other, or moves kernels into others.
+func (p *placer) improve(kernels []Kernel, outputs []Output) {
+	list, results := make([]images.Kernel, len(kernels)), make([]*graph.Node, len(outputs))
 	for i, k := range kernels {
 		list[i].Kernel = k.Kernel
 		for _, a := range k.Args {
 			list[i].Nodes = append(list[i].Nodes, a.Node)
 		}
 	}
-	var results []*graph.Node
-	for _, o := range outputs {
-		results = append(results, o.Node)
+	for i, o := range outputs {
+		results[i] = o.Node
 	}
-	images.Order(list, results, columns)
+	if p.Machine.Columns > 0 {
+		images.Order(list, results, p.Machine.Columns)
+	}
+	if !p.Loops.Serial {
+		return
+	}
+	norms.Move(list, results, p.Machine)
+	for i := range kernels {
+		k := &kernels[i]
+		k.Kernel, k.Args = list[i].Kernel, nil
+		for a, n := range list[i].Nodes {
+			k.Args = append(k.Args, Arg{Kind: k.Kernel.Args[a].Kind, Node: n})
+		}
+	}
 }
 
 // placed assigns the nodes that roots depend on to groups. Where groups should store other

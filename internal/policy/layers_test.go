@@ -33,7 +33,7 @@ var layers = []layer{
 		internal/schedule/packed internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
 		internal/schedule internal/wgsl internal/ptx internal/ptx/ptxtest internal/tune`},
 	{"GPUs", 4, 40, 100, `internal/wgpu internal/wgpu/wgputest internal/gpudevice internal/gpu internal/cuda`},
-	{"compiler", 5, 0, 30, `internal/graph internal/interp internal/simplify internal/kernelize/space internal/kernelize/regions internal/kernelize/masks internal/kernelize/images internal/kernelize internal/compile internal/compile/blockwise`},
+	{"compiler", 5, 0, 30, `internal/graph internal/interp internal/simplify internal/kernelize/space internal/kernelize/regions internal/kernelize/masks internal/kernelize/images internal/kernelize/norms internal/kernelize internal/compile internal/compile/blockwise`},
 	{"evaluation", 4, 0, 26, `internal/memory internal/storage internal/capture internal/profile internal/exec`},
 	{"tensors", 3, 36, 66, `internal/pytree tensor tree`},
 	{"devices", 2, 70, 100, `webgpu cuda device`},

@@ -31,8 +31,17 @@ func (w *worker) multiplyAhead(steps int) {
 	w.newDigits(w.strips)
 	all := w.turns * steps
 	words := w.loadNext(root, build.U32(0), 0, steps)
+	var list []portion
+	var v build.Vector
+	if w.shared > 0 {
+		v, list = w.vector()
+		v.LoadAhead(w.shared)
+	}
 	w.p.AwaitOthers()
-	w.prepare()
+	if w.shared > 0 {
+		v.Reduce(w.shared)
+	}
+	w.prepare(list)
 	var results []*build.Scope
 	if w.turns == 1 {
 		results = w.results(root, w.first(root, build.U32(0)))

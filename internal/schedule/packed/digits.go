@@ -68,46 +68,82 @@ func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
 
 // A portion is some neighbours of a unit, which a thread prepares.
 type portion struct {
+	*build.Scope
 	within   *shader.Expr // whether the thread prepares it; nil: it does
 	at, part *shader.Expr // the number of its unit, and its number in that
-	x        build.Value
 }
 
-// prepare puts the rows into shared memory. A thread has some neighbours of a unit, as many as keep all threads busy, and
-// of other units as well: it loads some of these before it needs the first.
-func (w *worker) prepare() {
-	d, root := &w.digits, w.p.Root
-	own := segment
-	for own > 4 && d.units*d.unit*w.m*d.strips/own < w.p.Threads {
-		own /= 2
+// portions are those that a thread prepares in a turn: of as many neighbours as keep all threads busy, and of several units.
+type portions struct{ own, rounds, turns int }
+
+func (w *worker) portions() (p portions) {
+	d := &w.digits
+	points := d.units * d.unit * w.m * d.strips
+	p.own = segment
+	for p.own > 4 && points/p.own < w.p.Threads {
+		p.own /= 2
 	}
-	all := d.unit / own * d.units * w.m * d.strips
-	rounds := ir.CeilDiv(all, w.p.Threads)
-	turns := ir.CeilDiv(rounds, max(1, heldWords/(own*w.p.Threads))) // each loads as many as registers hold
-	rounds = ir.CeilDiv(rounds, turns)
-	loop, turn := root.Loop("round", build.U32(0), build.U32(turns), 1)
-	var list []portion
-	for k := range rounds {
-		in := loop.Beside(build.Tag("_x", k))
-		number := in.Let("number"+in.Tag, turn.Mul(rounds).Plus(k).Mul(w.p.Threads).Add(shader.ThreadID))
+	p.rounds = ir.CeilDiv(points/p.own, w.p.Threads)
+	p.turns = ir.CeilDiv(p.rounds, max(1, heldWords/(p.own*w.p.Threads))) // each loads as many as registers hold
+	p.rounds = ir.CeilDiv(p.rounds, p.turns)
+	return p
+}
+
+// locateAll locates a thread's portions of a turn.
+func (w *worker) locateAll(sc *build.Scope, p portions, turn *shader.Expr) (list []portion) {
+	d := &w.digits
+	all := d.units * d.unit * w.m * d.strips / p.own
+	for k := range p.rounds {
+		in := sc.Beside(build.Tag("_x", k))
+		number := in.Let("number"+in.Tag, turn.Mul(p.rounds).Plus(k).Mul(w.p.Threads).Add(shader.ThreadID))
 		item, within := number, (*shader.Expr)(nil)
-		if turns*rounds*w.p.Threads > all {
+		if p.turns*p.rounds*w.p.Threads > all {
 			item, within = in.Let("item"+in.Tag, number.Min(all-1)), number.Lt(all)
+			in.Valid = []build.Value{{within}}
 		}
-		list = append(list, w.portion(in, item, within, own))
+		x := w.locatePortion(in, item, p.own)
+		x.within = within
+		list = append(list, x)
+	}
+	return list
+}
+
+// vector returns the points of shared reductions that a thread has: its portions, if it prepares them in one turn.
+func (w *worker) vector() (v build.Vector, list []portion) {
+	p := w.portions()
+	if p.turns > 1 {
+		return w.p.Vector([]int{w.deep}), nil
+	}
+	list = w.locateAll(w.p.Root, p, build.U32(0))
+	for _, x := range list {
+		v.Scopes = append(v.Scopes, x.Scope)
+	}
+	v.Lanes = p.own
+	return v, list
+}
+
+// prepare puts the rows into shared memory. A thread loads its portions of a turn before it needs the first: some may be located.
+func (w *worker) prepare(located []portion) {
+	root, p := w.p.Root, w.portions()
+	loop, turn := root.Loop("round", build.U32(0), build.U32(p.turns), 1)
+	if located == nil {
+		located = w.locateAll(loop, p, turn)
+	}
+	for _, x := range located {
+		x.Value(w.sums[0].left)
 	}
 	w.p.Subgroup = w.Target.Subgroup()
-	for _, x := range list {
+	for _, x := range located {
 		in := loop.Inner()
-		w.prepareOne(in, x, own)
+		w.prepareOne(in, x, p.own)
 		in.End()
 	}
 	loop.End()
 	root.Barrier()
 }
 
-// portion locates a portion of a number, and loads it.
-func (w *worker) portion(in *build.Scope, item, within *shader.Expr, own int) portion {
+// locatePortion locates a portion of a number.
+func (w *worker) locatePortion(in *build.Scope, item *shader.Expr, own int) portion {
 	d, per := &w.digits, w.digits.unit/own // threads of a unit
 	part, rest := in.Let("part"+in.Tag, item.Rem(per)), item.Div(per)
 	strip, rest := in.Let("strip"+in.Tag, rest.Rem(d.strips)), rest.Div(d.strips)
@@ -116,16 +152,16 @@ func (w *worker) portion(in *build.Scope, item, within *shader.Expr, own int) po
 	joined := 2 * segment / d.unit // units without gaps
 	at := w.strip(in, strip).depth.Add(build.Shifted(unit, joined).Mul(max(w.apart, 2*segment))).Add(unit.And(joined - 1).Mul(d.unit)).Add(part.Mul(own))
 	in.Enter(build.Span{Axes: []int{w.deep}, Base: at, Step: build.Lanes(own), Fours: true})
-	return portion{within, in.Let("to"+in.Tag, w.number(unit, row, strip)), part, in.Value(w.sums[0].left)}
+	return portion{Scope: in, at: in.Let("to"+in.Tag, w.number(unit, row, strip)), part: part}
 }
 
 // prepareOne puts a portion into shared memory.
 func (w *worker) prepareOne(sc *build.Scope, p portion, own int) {
 	d := &w.digits
-	per, halves := d.unit/own, d.unit/segment
+	per, halves, values := d.unit/own, d.unit/segment, p.Value(w.sums[0].left)
 	most := sc.Var("most", build.U32(least))
 	for l := range own {
-		sc.Set(most, most.Ref().Max(p.x.Lane(l).Bitcast(shader.U32).And(0x7fffffff)))
+		sc.Set(most, most.Ref().Max(values.Lane(l).Bitcast(shader.U32).And(0x7fffffff)))
 	}
 	for mask := 1; mask < per; mask *= 2 {
 		sc.Set(most, most.Ref().Max(most.Ref().Shuffle(mask)))
@@ -134,7 +170,7 @@ func (w *worker) prepareOne(sc *build.Scope, p portion, own int) {
 	factor := sc.Let("factor", build.Number(shader.F32, greatest).Div(bound))
 	nan := shader.FromBits(shader.F32, 0x7fc00000)
 	scale := sc.Let("scale", most.Ref().Lt(255<<23).If(bound.Mul(1.0/greatest), nan))
-	words := w.cut(sc, p.x, factor)
+	words := w.cut(sc, values, factor)
 	total := sc.Var("total", build.Number(shader.I32, 0))
 	for k, list := range words {
 		sum := build.Number(shader.I32, 0)

@@ -23,6 +23,7 @@ type product struct {
 	shape
 	layout
 	inDigits bool // threads multiply bytes
+	shared   int  // levels of reductions that all columns share, before the sums
 }
 
 // A sum is one of them: the instruction and its factors.
@@ -79,9 +80,11 @@ func (x *product) find() bool {
 		return false
 	}
 	x.deep = deep[0]
+	level, shared := x.SharedLevels(x.Target.Threads())
+	x.shared = shared
 	var left, right ir.AxisSet
 	for i := range x.Nest.Body {
-		if x.Nest.Body[i].Op.Class() != ir.Reduction {
+		if x.Nest.Body[i].Op.Class() != ir.Reduction || level[i] == 0 {
 			continue
 		}
 		s, ok := x.sumOf(i)
@@ -190,6 +193,9 @@ func (x *product) multiply(p *build.Pass) {
 	if x.inDigits {
 		w.multiplyAhead(steps)
 		return
+	}
+	if x.shared > 0 {
+		p.Vector([]int{x.deep}).Reduce(x.shared)
 	}
 	first := w.first(root, build.U32(0))
 	blocks := w.locate(root, first)

@@ -32,6 +32,7 @@ type reduction struct {
 	rows, cols        int
 	level             []int // of each instruction, see loopnest.Levels
 	levels            int
+	shared            int              // levels before these whose reductions all rows share
 	online            *loopnest.Online // nil: no sums are at the level of their maximum
 	across            bool
 	tall              bool
@@ -53,10 +54,15 @@ type reduction struct {
 func Compile(c *build.Builder) {
 	r := &reduction{Builder: c, parallel: c.Nest.List(ir.Parallel), reduced: c.Nest.List(ir.Reduced)}
 	r.rows, r.cols = c.Nest.Size(r.parallel), c.Nest.Size(r.reduced)
-	r.level = loopnest.Levels(c.Nest.Body)
-	r.levels = slices.Max(r.level)
 	r.within = c.PointsWithin()
-	r.choose()
+	r.level, r.shared = c.SharedLevels(c.Target.Threads())
+	r.levels = slices.Max(r.level)
+	if r.choose(); r.shared > 0 && (r.hold || !c.Target.Traits().Concurrent || r.levels > 1 || r.segments > 1 || r.separate) { // each row computes them
+		r.level, r.shared = loopnest.Levels(c.Nest.Body), 0
+		if r.levels = slices.Max(r.level); !r.hold {
+			r.choose()
+		}
+	}
 	if r.segments > 1 || r.separate {
 		r.segmented()
 	} else {
@@ -67,6 +73,7 @@ func Compile(c *build.Builder) {
 
 // choose decides on the form.
 func (r *reduction) choose() {
+	r.vec8 = false
 	r.orient()
 	traits := r.Target.Traits()
 	most := traits.HeldLanes
@@ -111,7 +118,11 @@ func (r *reduction) choose() {
 		}
 	}
 	r.lanes = ir.CeilDiv(max(r.cols, 1), r.along*unit) * unit
-	if r.hold = r.lanes <= most && r.lanes*len(r.Nest.Body) <= maxStatements; !r.hold {
+	held := most
+	if r.shared > 0 { // a row that its threads hold is read once
+		held = streamed
+	}
+	if r.hold = r.lanes <= held && r.lanes*len(r.Nest.Body) <= maxStatements; !r.hold {
 		r.lanes = batch
 		if r.vec4 && most*len(r.Nest.Body) <= registers && r.cols >= 2*most*r.along {
 			r.lanes = most
@@ -122,6 +133,9 @@ func (r *reduction) choose() {
 			}
 			r.vec8 = r.cols%(r.along*r.lanes) == 0 && r.loadsEights() // no rest by fours
 		}
+	}
+	if r.hold && r.shared > 0 {
+		r.vec8 = r.lanes%8 == 0 && r.cols == r.along*r.lanes && r.loadsEights()
 	}
 	r.group = threads / r.along
 	if r.cut(); r.segments == 1 && !r.separate && !r.hold {

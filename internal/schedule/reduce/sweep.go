@@ -17,6 +17,7 @@ type rowPass struct {
 	row     *shader.Expr
 	root    *build.Scope // knows the row
 	segment *shader.Expr
+	vectors []build.SharedVector
 }
 
 // rowPass adds a pass with workgroups for all rows, or segments of them.
@@ -161,19 +162,36 @@ func (q *rowPass) wholeRow() {
 }
 
 // beginStream adds the first points of streamed rows to accumulators, and returns where the rest begins. It loads
-// elements of matrices while the kernels before end.
+// elements of matrices while the kernels before end, and computes reductions that all rows share.
 func (q *rowPass) beginStream(first *shader.Expr, rs []build.Reducer) *shader.Expr {
-	step := q.along * q.lanes
-	if !q.streams() || q.cols < step {
+	step, in, ahead := q.along*q.lanes, q.root.Beside("_a"), false
+	shared := q.beginShared()
+	if q.streams() && q.cols >= step {
+		q.enterLanes(in, first, nil)
+		ahead = q.loadAhead(in)
+	}
+	shared()
+	if !ahead {
 		return first
 	}
-	in := q.root.Beside("_a")
-	q.enterLanes(in, first, nil)
-	if !q.loadAhead(in) {
-		return first
-	}
+	in.ReadVectors(q.vectors, q.reduced)
 	q.accumulate(in, rs)
 	return build.Number(first.Type, step)
+}
+
+// beginShared begins the reductions that all rows share, and returns a function that completes them. Rows that stream read
+// vectors that depend on them from shared memory.
+func (q *rowPass) beginShared() (complete func()) {
+	if q.shared == 0 {
+		return func() {}
+	}
+	v := q.p.Vector(q.reduced)
+	v.LoadAhead(q.shared)
+	return func() {
+		if v.Reduce(q.shared); q.vec4 {
+			q.vectors = v.Share(q.reduced)
+		}
+	}
 }
 
 // loadAhead loads elements of matrices of a thread's points while the kernels before end, if all are loaded at once and
@@ -184,7 +202,7 @@ func (q *rowPass) loadAhead(sc *build.Scope) bool {
 	switch body := q.Nest.Body; {
 	case !q.Target.Matrices || len(q.parallel) == 0 || q.rows < q.Target.Units:
 		return false
-	case q.segments > 1 || q.separate || q.root != q.p.Root || q.visits() > 1:
+	case q.segments > 1 || q.separate || q.root != q.p.Root || q.visits() > 1 && !q.hold:
 		return false
 	case q.matrices()*q.lanes > registers || slices.ContainsFunc(body, isBranch) || !slices.ContainsFunc(body, isVector):
 		return false
@@ -275,6 +293,7 @@ func (q *rowPass) enterLanes(sc *build.Scope, b, clamp *shader.Expr) {
 	}
 	sc.EnterValid(w)
 	sc.Restrict(q.within)
+	sc.ReadVectors(q.vectors, q.reduced)
 }
 
 // sweep iterates over the points from lo to hi, parts of a row.

@@ -1,0 +1,107 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The norm of a token is computed in the product that follows, once a workgroup, on every kind of device.
+func TestNormsInProducts(t *testing.T) {
+	discrete := Target{Family: Discrete, SubgroupMin: 32, SubgroupMax: 32, SharedBytes: 32 << 10, Units: 8}
+	whole := Target{Family: Discrete, Units: 8}
+	few := hopper
+	few.Units = 8
+	for i, c := range []struct {
+		name   string
+		target Target
+		weight string // a format, or none, or across: columns of it are multiplied
+		d      tensor.DType
+		n, k   int
+		layer  bool // a layer norm: two levels
+	}{
+		{"halves", few, "", tensor.BFloat16, 128, 2048, false},
+		{"a rest of points", few, "", tensor.BFloat16, 131, 1928, true},
+		{"float32", few, "", tensor.Float32, 128, 1024, true},
+		{"a discrete GPU", discrete, "", tensor.Float16, 128, 1536, true},
+		{"no memory to share", discrete, "", tensor.Float16, 96, 12288, false},
+		{"no subgroups", whole, "", tensor.Float32, 40, 1024, false},
+		{"few rows", few, "", tensor.BFloat16, 24, 1024, true},
+		{"few rows of a rest", few, "", tensor.Float16, 24, 1000, false},
+		{"few rows on a discrete GPU", discrete, "", tensor.Float32, 24, 1024, true},
+		{"columns", few, "across", tensor.Float32, 256, 200, true},
+		{"columns on a discrete GPU", discrete, "across", tensor.Float16, 64, 1100, true},
+		{"columns of few, cut", few, "across", tensor.Float32, 8, 4096, false},
+		{"a kernel for one thread a row", software, "", tensor.Float32, 24, 96, true},
+		{"short rows", few, "", tensor.Float32, 24, 96, true},
+		{"blocks", few, "Q8_0", tensor.Float32, 48, 2048, true},
+		{"blocks of groups", few, "Q4_K", tensor.Float32, 48, 1280, false},
+		{"blocks on a discrete GPU", discrete, "Q8_0", tensor.Float32, 48, 1024, true},
+		{"blocks without subgroups", whole, "Q4_0", tensor.Float32, 48, 1024, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			kernels := 0
+			target := c.target.WithDefaults()
+			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
+			ref.Machine = target.Machine
+			if target.Matrices {
+				ref.Machine = scheduletest.Matrices
+			}
+			d := tensor.NewDevice(ref)
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			x, g := normal(rng, 1, c.k).Cast(c.d), normal(rng, c.k).Cast(c.d)
+			weight := func() tensor.Tensor {
+				switch c.weight {
+				case "across":
+					return normal(rng, c.k, c.n).Cast(c.d)
+				case "":
+				default:
+					return randomBlocks(rng, formatOf(c.weight), c.n, c.k)
+				}
+				return normal(rng, c.n, c.k).Cast(c.d)
+			}
+			gate, up := weight(), weight()
+			gated := func(y, gate, up tensor.Tensor) tensor.Tensor {
+				if c.weight != "across" {
+					gate, up = gate.T(), up.T()
+				}
+				return y.MatMul(gate).Mul(y.MatMul(up))
+			}
+			norm := func(x, g tensor.Tensor) tensor.Tensor {
+				if c.layer {
+					x = x.Sub(x.Mean(-1).Unsqueeze(-1))
+				}
+				return x.Mul(x.Mul(x).Mean(-1).Unsqueeze(-1).Add(1e-5).Rsqrt()).Mul(g)
+			}
+			f64 := tensor.Float64
+			want, err := tensor.Data[float64](gated(norm(x.Cast(f64), g.Cast(f64)), gate.Cast(f64), up.Cast(f64)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, g, gate, up = x.To(d), g.To(d), gate.To(d), up.To(d)
+			if err := tensor.Eval([]tensor.Tensor{x, g, gate, up}); err != nil {
+				t.Fatal(err)
+			}
+			kernels = 0
+			y := norm(x.Cast(tensor.Float32), g.Cast(tensor.Float32))
+			if c.weight == "" || c.weight == "across" {
+				y = y.Cast(c.d)
+			}
+			got := floatsOf(t, gated(y, gate, up).Cast(tensor.Float32))
+			if kernels != 1 {
+				t.Errorf("%d kernels, want 1", kernels)
+			}
+			var off, all float64
+			for i := range want {
+				off, all = off+math.Pow(float64(got[i])-want[i], 2), all+want[i]*want[i]
+			}
+			if e := math.Sqrt(off / all); !(e < map[tensor.DType]float64{tensor.Float32: 1e-4, tensor.Float16: 1e-3, tensor.BFloat16: 1e-2}[c.d]) {
+				t.Errorf("the error is %.2g of the result", e)
+			}
+		})
+	}
+}
