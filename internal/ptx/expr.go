@@ -171,11 +171,16 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 			return p.result(pred, "not.pred", p.result(pred, "xor.pred", x...))
 		}
 	}
-	op := operations[e.Op].of(from)
-	if op == "" {
+	switch op := operations[e.Op].of(from); op {
+	case "div.rn.f32":
+		return p.quotient(x[0], x[1])
+	case "sqrt.rn.f32":
+		return p.root(x[0])
+	case "":
 		panic(fmt.Sprintf("ptx: %v of %v", e.Op, from))
+	default:
+		return p.result(c, op, x...)
 	}
-	return p.result(c, op, x...)
 }
 
 // shuffle exchanges a word, or two.
@@ -237,8 +242,8 @@ var native = map[string]struct {
 	write func(p *printer, x []value) value
 }{
 	"exp_f32":  {basic, func(p *printer, x []value) value { return p.exp(x[0]) }},
-	"div_f32":  {basic, func(p *printer, x []value) value { return p.result(word, "div.rn.f32", x...) }},
-	"sqrt_f32": {basic, func(p *printer, x []value) value { return p.result(word, "sqrt.rn.f32", x[0]) }},
+	"div_f32":  {basic, func(p *printer, x []value) value { return p.quotient(x[0], x[1]) }},
+	"sqrt_f32": {basic, func(p *printer, x []value) value { return p.root(x[0]) }},
 	"is_nan":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.nan.f32", x[0], x[0]) }},
 	"ordered":  {basic, func(p *printer, x []value) value { return p.result(pred, "setp.num.f32", x...) }},
 	"eq_f32":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.eq.f32", x...) }},

@@ -49,19 +49,20 @@ func (p *printer) dependent(name string) {
 
 // A printer writes the instructions of a pass.
 type printer struct {
-	text   strings.Builder
-	pass   *shader.Pass
-	gpu    int          // its compute capability: 80 is 8.0
-	counts [classes]int // of the registers
-	labels int
-	level  level
-	vars   map[*shader.Var][]value
-	owned  map[value]bool // registers of variables that are assigned again
-	halves map[value]half // registers that have the value of a half
-	calls  []*call        // that are being printed, the innermost last
-	base   map[*shader.Buffer]value
-	words  map[*shader.Param]value
-	number value // of the thread's group of 128, "" if nothing needs it
+	text    strings.Builder
+	pass    *shader.Pass
+	gpu     int          // its compute capability: 80 is 8.0
+	counts  [classes]int // of the registers
+	labels  int
+	level   level
+	vars    map[*shader.Var][]value
+	owned   map[value]bool // registers of variables that are assigned again
+	halves  map[value]half // registers that have the value of a half
+	calls   []*call        // that are being printed, the innermost last
+	base    map[*shader.Buffer]value
+	words   map[*shader.Param]value
+	inPlace bool  // divisions are, see inplace.go
+	number  value // of the thread's group of 128, "" if nothing needs it
 }
 
 // A value is an operand: a register or a constant.
@@ -99,6 +100,7 @@ type call struct {
 // says which instructions may be used: 80 is 8.0.
 func Print(p *shader.Pass, capability int) string {
 	q := printer{pass: p, gpu: capability, level: basic, vars: map[*shader.Var][]value{}, owned: map[value]bool{}, halves: map[value]half{}, base: map[*shader.Buffer]value{}, words: map[*shader.Param]value{}}
+	q.inPlace = multipliesGroups(p.Body)
 	for i, b := range p.Buffers {
 		q.base[b] = q.result(long, "ld.param.u64", value(fmt.Sprintf("[b%d]", i)))
 		q.base[b] = q.result(long, "cvta.to.global.u64", q.base[b])
