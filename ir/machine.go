@@ -36,7 +36,7 @@ func (m Machine) AddTime(additions int) float64 {
 // IsWorthLaunch reports whether the moves of some bytes take longer than the launch of a kernel.
 func (m Machine) IsWorthLaunch(bytes int) bool { return !m.IsWithinLaunch(m.MoveTime(bytes)) }
 
-// IsWithinLaunch reports whether seconds are no more than those of the launch of a kernel.
+// IsWithinLaunch reports whether the launch of a kernel takes some seconds or longer.
 func (m Machine) IsWithinLaunch(seconds float64) bool {
 	launch := m.Launch
 	if launch == 0 {

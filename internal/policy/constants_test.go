@@ -23,12 +23,12 @@ var thresholds = []struct{ reason, names string }{
 		schedule/attention.warps schedule/attention.locate schedule/attention.sharedTile schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
 		schedule/build.MaxParams schedule/contraction.skinnyDepth schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.regular schedule/tiles.rows
 		schedule/pointwise.transposedAxis
-		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
+		schedule/build.mostShared schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
 		compile.SetOf cpu/vector.singleOps memory.markFreed memory.markShared memory.markViewed schedule.KeyLen
 		schedule/attention.infinity schedule/attention.least schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
 		schedule/build.Decode schedule/build.part schedule/packed.aligned schedule/packed.bytes schedule/packed.digitBytes
-		schedule/packed.even schedule/packed.greatest schedule/packed.least schedule/packed.neighbours schedule/packed.prepare
+		schedule/packed.even schedule/packed.greatest schedule/packed.least schedule/packed.neighbours schedule/packed.portions
 		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits
 		loopnest.MaxNumber`},
 	{"the form of a program: another number is another program", `
@@ -41,7 +41,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
 		schedule/packed.segment schedule/product.LoadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
-		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
+		kernelize.maxMatrices kernelize.maxCuts kernelize/norms.sharedRows schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		compile/blockwise.maxDepth cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
@@ -58,7 +58,7 @@ var thresholds = []struct{ reason, names string }{
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
 		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue cpu/product.NewDots
 		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize/masks.mostRows kernelize.leastRows
-		schedule/build.LoopLimits schedule/reduce.choose`},
+		schedule/build.LoopLimits schedule/build.Share schedule/reduce.choose`},
 }
 
 func TestThresholds(t *testing.T) {

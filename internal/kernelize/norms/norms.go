@@ -19,8 +19,7 @@ type vector struct{ images.Kernel }
 // sharedRows is the least number of rows for which a workgroup computes a reduction once.
 const sharedRows = 8
 
-// Move moves kernels that reduce a vector into the only kernel that reads their results: what remains of one is a nil
-// Kernel without nodes.
+// Move moves kernels that reduce a vector into the only kernel that reads their results. In the list they become zero.
 func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine) {
 	readers := map[*graph.Node][]int{}
 	for i, k := range kernels {

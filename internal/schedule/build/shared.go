@@ -14,8 +14,8 @@ import (
 // mostShared is the most points of the vector that a thread has.
 const mostShared = 64
 
-// SharedLevels returns the levels of instructions without shared reductions, and the number of levels that these have in the beginning:
-// 0 if there are none, or too many points.
+// SharedLevels returns the levels of instructions without shared reductions, and the number of levels of these: 0 means that a
+// workgroup has none, or too many points.
 func (c *Builder) SharedLevels(threads int) (levels []int, shared int) {
 	levels = loopnest.Levels(c.Nest.Body)
 	own, kept := 0, c.Nest.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
@@ -64,8 +64,8 @@ func (p *Pass) Vector(axes []int) Vector {
 	return Vector{Scopes: []*Scope{sc}, Lanes: lanes}
 }
 
-// LoadAhead loads what shared reductions of so many levels do not need, as the weight of a norm, which probably no kernel before
-// writes: so the kernel need not wait for others.
+// LoadAhead loads operands that shared reductions of so many levels do not need, as the weight of a norm. Such an operand is
+// probably no result of the kernels before, for which the pass need not wait.
 func (v Vector) LoadAhead(shared int) {
 	p := v.Scopes[0].Pass
 	levels, along := loopnest.Levels(p.Nest.Body), ir.AxisSet(0)
