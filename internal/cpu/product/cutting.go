@@ -119,10 +119,11 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 		return
 	}
 	rows, cols := s.Size(c.rows.Axes), s.Size(c.cols.Axes)
-	// A thread has consecutive tasks. Its share has whole rows where there are many: it reads less, and much of that is
-	// in its caches, because it has computed the same rows in the kernel before.
-	c.across = rows > cols
+	// A thread has consecutive tasks. Its share has whole rows where there are many: much of them is in its caches, because
+	// it has computed the same rows in the kernel before, and few threads read all columns as fast as other cores' rows.
 	batch := c.strips[0].Count * c.parts
+	apart := rows*s.Tune.RemoteCost > cols*threads
+	c.across = rows > cols || apart
 	best, least := *c, c.time(s, p, threads)
 	for i := 1; i <= min(ir.CeilDiv(cols, p.Cols), mostRounds*threads); i++ {
 		x := *c
@@ -131,7 +132,11 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 		}
 		for rounds := 1; rounds <= mostRounds; rounds++ {
 			if !c.whole {
-				tile := min(ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count))), mostRows(s, p))
+				n := max(1, rounds*threads/(batch*x.cols.Count))
+				if apart {
+					n = max(n, ir.CeilDiv(threads, batch))
+				}
+				tile := min(ir.CeilDiv(rows, n), mostRows(s, p))
 				if rows <= s.Tune.FewRows {
 					tile = rows
 				}

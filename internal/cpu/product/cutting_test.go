@@ -67,23 +67,9 @@ func TestDivide(t *testing.T) {
 		{1 << 20, 64, 8, 2, 1 << 10, 1 << 15}, // the sums of a tile stay in the cache
 		{1 << 24, 16, 3, 16, 1 << 14, 1 << 19},
 	} {
-		view := func(coef ...int) *ir.View { return &ir.View{Coef: coef} }
-		k := &ir.Kernel{Template: ir.Contraction,
-			Axes: []ir.Axis{{Len: c.m, Role: ir.M}, {Len: c.n, Role: ir.N}, {Len: c.depth, Role: ir.K}},
-			Args: []ir.Arg{{Kind: ir.In, DType: ir.Float32}, {Kind: ir.In, DType: ir.Float32}, {Kind: ir.Out, DType: ir.Float32, Len: c.m * c.n}},
-			Body: []ir.Instr{
-				{Op: ir.Load, Type: ir.Float32, Arg: 0, View: view(c.depth, 0, 1)},
-				{Op: ir.Load, Type: ir.Float32, Arg: 1, View: view(0, 1, c.n)},
-				{Op: ir.Mul, Type: ir.Float32, Src: []int{0, 1}},
-				{Op: ir.Sum, Type: ir.Float32, Src: []int{2}, Axes: 4},
-				{Op: ir.Store, Type: ir.Float32, Src: []int{3}, Arg: 2, View: view(c.n, 1, 0)},
-			}}
-		for i := range k.Body {
-			k.Body[i].Domain = k.Varies(i)
-		}
 		tune := vector.DefaultTuning
 		tune.Threads = c.threads
-		r, _ := NewContract(&vector.Space{Nest: loopnest.Canonical(k), Tune: &tune})
+		r, _ := NewContract(&vector.Space{Nest: loopnest.Canonical(productOf(1, c.m, c.n, c.depth)), Tune: &tune})
 		if n := r.tasks(); n < c.least || n > c.most {
 			t.Errorf("%d×%d×%d for %d threads: %d tiles, want %d to %d", c.m, c.n, c.depth, c.threads, n, c.least, c.most)
 		}
@@ -201,6 +187,31 @@ func testTasks(t *testing.T, name string, s *vector.Space, r *contractRunner) {
 	for i, n := range had {
 		if n != 1 {
 			t.Fatalf("%s: %d tasks have element %d", name, n, i)
+		}
+	}
+}
+
+// TestWholeRows: of two threads each has whole rows, of which it has computed the same before, unless columns are many.
+func TestWholeRows(t *testing.T) {
+	for _, c := range []struct {
+		m, n, depth int
+		whole       bool
+	}{
+		{3136, 256, 64, true},
+		{196, 1024, 256, true},
+		{196, 256, 1024, true},
+		{49, 2048, 512, false},
+	} {
+		tune := vector.DefaultTuning
+		tune.Threads = 2
+		r, _ := NewContract(&vector.Space{Nest: loopnest.Canonical(productOf(1, c.m, c.n, c.depth)), Tune: &tune})
+		whole := true
+		for i := range r.tasks() / 2 {
+			_, end := r.stripsOf(i)
+			whole = whole && ((end-1)%r.rows.Count+1)*r.rows.MaxPoints() <= (c.m+1)/2
+		}
+		if whole != c.whole {
+			t.Errorf("%d×%d×%d: the first thread has whole rows: %v, want %v", c.m, c.n, c.depth, whole, c.whole)
 		}
 	}
 }

@@ -162,7 +162,8 @@ func (r *winogradRunner) transformImages(f *vector.Activation, to unsafe.Pointer
 	}
 }
 
-// multiply computes the products of each element of tiles, or adds them.
+// multiply computes the products of each element of tiles, or adds them. Elements stay in the second-level cache; weights may
+// come from memory.
 func (r *winogradRunner) multiply(to, elements, weights unsafe.Pointer, tiles, cols, channels, add int) {
 	size := ir.Float32.Size()
 	for i := range tileElements {
@@ -174,18 +175,13 @@ func (r *winogradRunner) multiply(to, elements, weights unsafe.Pointer, tiles, c
 		m.left = panel{unsafe.Add(elements, i*planeOf(tiles*channels)*size), channels, 1}
 		m.right = panel{unsafe.Add(weights, i*planeOf(channels*cols)*size), cols, 1}
 		if i+1 < tileElements {
-			m.prefetchLeft = r.next(m.left.at, tiles, channels, m.microTiles(&r.product))
-			m.prefetchRight = r.next(m.right.at, channels, cols, m.microTiles(&r.product))
+			n := cols * size
+			p := uintptr(m.right.at) + uintptr(planeOf(channels*cols)*size)
+			next := prefetch{p: p, bytes: n, stride: n, rows: channels, groups: 1, steps: m.microTiles(&r.product)}
+			m.prefetchRight = next.inside(channels)
 		}
 		m.run(&r.product, size)
 	}
-}
-
-// next returns a prefetch, in steps, of a matrix that lies after another one.
-func (r *winogradRunner) next(p unsafe.Pointer, rows, columns, steps int) prefetch {
-	n := columns * ir.Float32.Size()
-	x := prefetch{p: uintptr(p) + uintptr(planeOf(rows*columns)*ir.Float32.Size()), bytes: n, stride: n, rows: rows, groups: 1, steps: steps}
-	return x.joined()
 }
 
 // transformProducts computes the sums of a strip of rows.

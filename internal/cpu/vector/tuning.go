@@ -42,6 +42,8 @@ type Tuning struct {
 	// along contiguous memory, of a copy that transposes, and of a store across the rows of a tile. TaskCost is of
 	// the start of a task. LateShare is the part of a task for which the last worker keeps the others waiting.
 	CopyCost, TransposeCost, AcrossCost, TaskCost, LateShare float64
+	// RemoteCost is the elements of a factor in memory that a thread reads in the time of one that another core has computed.
+	RemoteCost int
 	// HeapStep is the moves of a pair that take as long as a step down a heap, and SharedSort the threads that sort a
 	// row together as fast as one does alone.
 	HeapStep, SharedSort int
@@ -61,7 +63,7 @@ type Tuning struct {
 // not read the line first.
 var DefaultTuning = Tuning{
 	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
-	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 16, FewRows: 16, HeapStep: 5, SharedSort: 4, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
+	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 16, FewRows: 16, HeapStep: 5, SharedSort: 4, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, RemoteCost: 16, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
 	LoopBytes: 1 << 20, LoopColumns: 512, LoopRows: 14,
 }
 
