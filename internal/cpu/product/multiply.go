@@ -22,9 +22,7 @@ func (r *contractRunner) Begin(x *vector.Executor, w *vector.Worker) {
 // Task computes a tile of the result.
 func (r *contractRunner) Task(_ *vector.Executor, w *vector.Worker, i int) {
 	t := r.part(w, i, 0, w.Scratch(0))
-	if i+1 < r.tasks() {
-		t.nextStrip, _ = r.stripsOf(i + 1)
-	}
+	t.expect(i+1, 0)
 	t.multiply(true)
 }
 
@@ -37,7 +35,7 @@ type tilePart struct {
 	ofLeft, ofRight, ofResult *vector.Activation // of the programs of the factors, and of the epilogue
 
 	firstStrip, endStrip int
-	nextStrip            int // the first of the tile that this worker is likely to compute next, or 0
+	nextStrip, nextBlock int // the first ones of the part that this worker is likely to compute next, -1 if there is none
 	firstBlock, endBlock int
 	begins, hasLeft      bool           // it is the worker's first; the worker's caches have the left factor
 	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
@@ -54,6 +52,13 @@ func (r *contractRunner) part(w *vector.Worker, i, part int, stripMemory unsafe.
 	t.begins, t.hasLeft = w.Last < 0, w.Last == left && bytes <= r.space.Tune.Panel
 	w.Last = left
 	return t
+}
+
+// expect sets what this worker is likely to compute next.
+func (t *tilePart) expect(i, part int) {
+	if t.nextStrip, t.nextBlock = -1, part*t.blocksPerPart; i < t.tasks() {
+		t.nextStrip, _ = t.stripsOf(i)
+	}
 }
 
 // multiply computes the part. If finish is set, which says that the tile has no other part, it
@@ -113,9 +118,9 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	switch {
 	case k+1 < t.endBlock:
 		t.depth.MoveTo(t.ofRight, k+1)
-	case t.nextStrip/t.rows.Count != t.firstStrip/t.rows.Count && t.nextStrip > 0: // in other columns
+	case t.nextStrip >= 0 && (t.nextStrip/t.rows.Count != t.firstStrip/t.rows.Count || t.nextBlock != t.firstBlock): // another panel
 		t.strips.MoveTo(t.ofRight, t.nextStrip)
-		t.depth.MoveTo(t.ofRight, t.firstBlock)
+		t.depth.MoveTo(t.ofRight, t.nextBlock)
 	default:
 		return
 	}
@@ -333,6 +338,7 @@ type partJob struct {
 
 func (j partJob) Task(x *vector.Executor, w *vector.Worker, i int) {
 	t := j.part(w, i/j.parts, i%j.parts, unsafe.Add(vector.Base(x.Shared), j.at+i*j.span*j.stripBytes()))
+	t.expect((i+1)/j.parts, (i+1)%j.parts)
 	t.multiply(false)
 }
 
