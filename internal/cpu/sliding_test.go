@@ -43,6 +43,8 @@ var slidCases = []slidCase{
 	{"its derivative by the input", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "filter", 0, false},
 	{"means", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "none", ir.Float32, "filter", 0, false},
 	{"maxima", [7]int{5, 7, 9, 3, 3, 1, 1}, 14, 18, 2, 1, -1, ir.ReduceMax, "none", ir.Float32, "filter", 0, false},
+	{"maxima of planes beside each other", [7]int{37, 7, 9, 3, 3, 1, 1}, 14, 18, 2, 1, -1, ir.ReduceMax, "none", ir.Float32, "filter", 0, true},
+	{"maxima of large planes beside each other", [7]int{64, 30, 41, 3, 3, 1, 1}, 30, 41, 1, 1, -1, ir.ReduceMax, "none", ir.Float32, "filter", 0, true},
 	{"maxima of integers", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.ReduceMax, "none", ir.Int8, "filter", 0, false},
 	{"its derivative by weights", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation", 0, false},
 	{"by weights of float64, strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "positions", ir.Float64, "correlation", 0, false},

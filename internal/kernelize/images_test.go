@@ -84,6 +84,39 @@ func TestChannelsLast(t *testing.T) {
 	}
 }
 
+// TestGreatestOfChannels: images before and after a pool of greatest elements have channels innermost, unless one of them is
+// a result.
+func TestGreatestOfChannels(t *testing.T) {
+	const channels, positions = 96, 49
+	for _, c := range []struct {
+		name   string
+		result int // of the images: 1 before the pool, 2 after it
+		last   bool
+	}{{"no result", 0, true}, {"the windows", 1, false}, {"the greatest elements", 2, false}} {
+		m := &maker{}
+		conv := func(x *graph.Node, outputs int) *graph.Node {
+			shape := []int{2, outputs, x.Shape[1], x.Shape[2]}
+			w := graph.Reshape(graph.Permute(m.leaf(shape[2], outputs), []int{1, 0}), []int{1, outputs, shape[2], 1})
+			return graph.Reshape(sum(elementwise(ir.Mul, graph.Expand(w, shape), graph.Expand(graph.Reshape(x, []int{2, 1, shape[2], shape[3]}), shape)), 2), []int{2, outputs, shape[3]})
+		}
+		x := conv(m.leaf(2, 64, positions), channels)
+		windows := graph.Window(graph.Expand(graph.Reshape(x, []int{2, channels, positions, 1}), []int{2, channels, positions, 3}), 2, 3, 1, 1, positions-2)
+		y := graph.Reshape(graph.Reduce(ir.ReduceMax, windows, []int{3}), []int{2, channels, positions - 2})
+		kernels, _ := Graph(append([]*graph.Node{conv(y, 64)}, []*graph.Node{nil, x, y}[c.result:][:min(c.result, 1)]...), Options{Machine: ir.Machine{Columns: 32}})
+		for i := range 2 {
+			k := kernels[i].Kernel
+			store := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Store })
+			last := false
+			for a, n := range k.Body[store].View.Coef {
+				last = last || n == 1 && k.Axes[a].Len == channels
+			}
+			if last != c.last {
+				t.Errorf("%s is a result: kernel %d stores channels innermost: %v, want %v\n%v", c.name, i, last, c.last, k)
+			}
+		}
+	}
+}
+
 // TestHeadsAreNoChannels: products of each head are stored as heads of rows, although the next product sums over heads, too.
 func TestHeadsAreNoChannels(t *testing.T) {
 	const heads, rows, width, depth = 12, 128, 32, 128

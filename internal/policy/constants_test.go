@@ -18,7 +18,7 @@ var decides = []string{"internal/kernelize", "internal/compile", "internal/cpu",
 var thresholds = []struct{ reason, names string }{
 	{"hardware: lines of caches, vectors, registers, shuffles, tiles of matrix instructions, limits of an interface", `
 		cpu.maxThreads cpu.room cpu.wrapAlign cpu/product.pieceBytes cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
-		loopnest.SkinnyRows memory.Request
+		kernelize/images.readAcross loopnest.SkinnyRows memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/attention.sharedTile schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
 		schedule/build.MaxParams schedule/contraction.skinnyDepth schedule/contraction.square schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.regular schedule/tiles.rows

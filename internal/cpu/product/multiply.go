@@ -35,7 +35,7 @@ type tilePart struct {
 	ofLeft, ofRight, ofResult *vector.Activation // of the programs of the factors, and of the epilogue
 
 	firstStrip, endStrip int
-	nextStrip, nextBlock int // the first ones of the part that this worker is likely to compute next, -1 if there is none
+	nextStrip, nextBlock int // the first ones of the next part that this worker is likely to compute, or -1
 	firstBlock, endBlock int
 	begins, hasLeft      bool           // it is the worker's first; the worker's caches have the left factor
 	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
@@ -54,7 +54,7 @@ func (r *contractRunner) part(w *vector.Worker, i, part int, stripMemory unsafe.
 	return t
 }
 
-// expect sets what this worker is likely to compute next.
+// expect sets the next part that this worker is likely to compute.
 func (t *tilePart) expect(i, part int) {
 	if t.nextStrip, t.nextBlock = -1, part*t.blocksPerPart; i < t.tasks() {
 		t.nextStrip, _ = t.stripsOf(i)

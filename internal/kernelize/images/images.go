@@ -68,13 +68,14 @@ type layer struct {
 	outputs, positions, depth int    // of a product; 0 for other layers
 	windows                   bool   // the product's positions overlap: they are its rows in any order
 	weights                   bool   // windows of each channel have weights of their own
+	greatest                  bool   // results are the greatest elements of windows of each channel
 }
 
 // choose sets image.last by a local search, from all images that may have channels innermost, and from none.
 func (c *chooser) choose() {
-	product := func(l *layer) bool { return l.outputs > 0 }
+	chooses := func(l *layer) bool { return l.outputs > 0 || l.greatest }
 	for _, m := range c.order {
-		m.fixed = m.fixed || len(m.uses) < 2 || !slices.ContainsFunc(m.layers, product)
+		m.fixed = m.fixed || len(m.uses) < 2 || !slices.ContainsFunc(m.layers, chooses)
 		m.last = !m.fixed
 	}
 	c.improve()
@@ -141,10 +142,12 @@ func (c *chooser) try(last bool, images ...*image) bool {
 	return false
 }
 
-// Costs of moving an element in operations on registers: storing it across the rows of a tile, and copying it so.
+// Costs of moving an element in operations on registers: storing it across the rows of a tile, copying it so, and
+// reading it with a cache line of others that come later.
 const (
 	storeAcross = 1
 	copyAcross  = 2
+	readAcross  = 16
 )
 
 // cost estimates the work of layers that depends on the orders of their images, in operations on registers.
@@ -156,6 +159,11 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 		}
 		switch m := l.y; {
 		case l.outputs > 0:
+		case l.greatest: // all channels of some positions, or all positions of some channels, at once
+			if x != y {
+				sum += readAcross * max(l.x.elements(), m.elements())
+			}
+			continue
 		case l.weights: // channels that lie beside each other are summed as they are
 			sum += copyAcross*l.x.firsts() + storeAcross*l.y.firsts()
 			continue
@@ -202,13 +210,18 @@ func (c *chooser) multiplications(rows, cols, depth int) float64 {
 
 // firsts is the number of elements of an image whose channels are not innermost.
 func (m *image) firsts() float64 {
-	if m == nil || m.last {
+	if m.isLast() {
 		return 0
 	}
 	return m.elements()
 }
 
-func (m *image) elements() float64 { return float64(m.batch * m.channels * m.positions) }
+func (m *image) elements() float64 {
+	if m == nil {
+		return 0
+	}
+	return float64(m.batch * m.channels * m.positions)
+}
 
 // isLast reports whether there is an image with channels innermost.
 func (m *image) isLast() bool { return m != nil && m.last }

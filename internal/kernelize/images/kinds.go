@@ -31,11 +31,19 @@ func loads(k *ir.Kernel, i int, load *ir.Instr) bool {
 	return &k.Body[i] == load || slices.ContainsFunc(k.Body[i].Src, func(j int) bool { return loads(k, j, load) })
 }
 
-// slides reports whether a reduction is of windows, each channel with weights of its own, or over all positions.
+// slides reports whether a reduction is of windows of each channel, greatest elements or sums with weights of its own, or
+// over all positions.
 func (l *layer) slides(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet, m *image) bool {
 	reduced := k.Roles(ir.Reduced)
 	i := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction })
-	if channels&reduced != 0 || i < 0 || k.Body[i].Op != ir.Sum {
+	if channels&reduced != 0 || i < 0 {
+		return false
+	}
+	if k.Body[i].Op == ir.ReduceMax {
+		l.greatest = k.Body[k.Body[i].Src[0]].Op == ir.Load
+		return l.greatest
+	}
+	if k.Body[i].Op != ir.Sum {
 		return false
 	}
 	isPosition := func(a int) bool { return in.View.Coef[a]%(m.channels*m.positions) != 0 }
