@@ -133,8 +133,9 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 		for rounds := 1; rounds <= mostRounds; rounds++ {
 			if !c.whole {
 				n := max(1, rounds*threads/(batch*x.cols.Count))
-				if apart {
-					n = max(n, ir.CeilDiv(threads, batch))
+				if apart { // as many tiles for each thread
+					each := ir.CeilDiv(threads, batch)
+					n = ir.CeilDiv(max(n, ir.CeilDiv(rows, mostRows(s, p))), each) * each
 				}
 				tile := min(ir.CeilDiv(rows, n), mostRows(s, p))
 				if rows <= s.Tune.FewRows {
