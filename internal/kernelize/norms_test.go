@@ -12,8 +12,16 @@ import (
 func TestNorms(t *testing.T) {
 	const width = 512
 	serial := Options{Machine: ir.Machine{Adds: 1e12, Bandwidth: 1e12, Launch: 3e-6}, Loops: ir.LoopLimits{Serial: true}}
-	slow := serial
+	slow, few, enough := serial, serial, serial
+	few.Bindings, enough.Bindings = 7, 8
 	slow.Machine.Adds = 1e9
+	four := func(m *maker, _, y *graph.Node) []*graph.Node {
+		x := matmul(y, m.leaf(64, width))
+		for range 3 {
+			x = elementwise(ir.Mul, x, matmul(y, m.leaf(64, width)))
+		}
+		return list(x)
+	}
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -25,6 +33,8 @@ func TestNorms(t *testing.T) {
 			return list(elementwise(ir.Mul, matmul(y, m.leaf(64, width)), matmul(y, m.leaf(64, width))))
 		}, 1},
 		{"a product", serial, 1, func(m *maker, _, y *graph.Node) []*graph.Node { return list(matmul(y, m.leaf(64, width))) }, 1},
+		{"products with a buffer too many", few, 1, four, 2},
+		{"products with as many buffers as there may be", enough, 1, four, 1},
 		{"a product of a part", serial, 1, func(m *maker, _, y *graph.Node) []*graph.Node {
 			return list(matmul(graph.Slice(y, 1, 1, width-1), m.leaf(64, width-1)))
 		}, 2},

@@ -19,8 +19,9 @@ type vector struct{ images.Kernel }
 // sharedRows is the least number of rows for which a workgroup computes a reduction once.
 const sharedRows = 8
 
-// Move moves kernels that reduce a vector into the only kernel that reads their results. In the list they become zero.
-func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine) {
+// Move moves kernels that reduce a vector into the only kernel that reads their results, if that has at most some buffers
+// then. In the list those that moved become zero.
+func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, buffers int) {
 	readers := map[*graph.Node][]int{}
 	for i, k := range kernels {
 		for a, n := range k.Nodes {
@@ -41,8 +42,12 @@ func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine) {
 		if len(to) != 1 || to[0] < 0 || slices.ContainsFunc(nodes(&v.Kernel, ir.Out), func(n *graph.Node) bool { return !slices.Equal(readers[n], to) }) {
 			continue
 		}
-		if k := &kernels[to[0]]; v.fits(k, m) {
-			kernels[to[0]], kernels[i] = v.within(k), images.Kernel{}
+		k := &kernels[to[0]]
+		if !v.fits(k, m) {
+			continue
+		}
+		if y := v.within(k); len(nodes(&y, ir.In))+len(nodes(&y, ir.Out)) <= buffers {
+			*k, kernels[i] = y, images.Kernel{}
 		}
 	}
 }
