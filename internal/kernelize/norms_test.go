@@ -48,6 +48,9 @@ func TestNorms(t *testing.T) {
 		{"two rows", serial, 2, func(m *maker, _, y *graph.Node) []*graph.Node { return list(matmul(y, m.leaf(64, width))) }, 2},
 		{"many columns", slow, 1, func(m *maker, _, y *graph.Node) []*graph.Node { return list(matmul(y, m.leaf(64, width))) }, 2},
 		{"kernels at once", Options{Machine: serial.Machine}, 1, func(m *maker, _, y *graph.Node) []*graph.Node { return list(matmul(y, m.leaf(64, width))) }, 2},
+		{"a report", serial, 1, func(m *maker, _, y *graph.Node) []*graph.Node {
+			return list(matmul(elementwise(ir.Where, Failed(y.Shape), elementwise(ir.Neg, y), y), m.leaf(64, width)))
+		}, 2},
 		{"elementwise work", serial, 1, func(m *maker, x, y *graph.Node) []*graph.Node { return list(elementwise(ir.Exp, y)) }, 1},
 	} {
 		m := &maker{}

@@ -54,8 +54,8 @@ func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, buffers 
 
 // isOne reports whether the kernel is one.
 func (k *vector) isOne() bool {
-	for _, a := range k.Args {
-		if a.Kind == ir.Status || a.Undefined || a.Part {
+	for i, a := range k.Args {
+		if report := a.Kind == ir.In && k.Nodes[i] == nil; report || a.Kind == ir.Status || a.Undefined || a.Part {
 			return false
 		}
 	}
