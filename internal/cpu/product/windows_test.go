@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -57,7 +58,7 @@ func TestColumnsOfWindows(t *testing.T) {
 			}
 			if threads == 1 {
 				columns = r.cols.Count
-			} else if threads == 8 && r.cols.Count <= columns {
+			} else if threads == 8 && simd.Level != "go" && r.cols.Count <= columns { // whose tiles have few columns
 				t.Errorf("%v: %d tiles of columns for %d threads, %d for one", c, r.cols.Count, threads, columns)
 			}
 			for i := range args[2] {
