@@ -45,7 +45,7 @@ func TestProductsOfOneVector(t *testing.T) {
 		}
 		run := func(d *tensor.Device) []float32 {
 			var ys []tensor.Tensor
-			x, scale := x.To(d).Softmax(-1), scale.To(d) // in the kernel of the products, if there is one
+			x, scale := x.To(d).Softmax(-1), scale.To(d) // of a kernel of its own, or in that of the products
 			for i, w := range ws {
 				y := x.MatMul(w.To(d).T()).Add(float64(i))
 				if c.scaled {
@@ -64,7 +64,11 @@ func TestProductsOfOneVector(t *testing.T) {
 			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
 			ref.Loops, ref.Bindings = target.LoopLimits(), 8
 			got := run(tensor.NewDevice(ref))
-			if all := c.kernels + min(1, c.kernels-1); kernels != all {
+			all := 1 + c.kernels
+			if c.kernels == 1 && target.Matrices { // whose machine is fast enough to compute x in each workgroup
+				all = 1
+			}
+			if kernels != all {
 				t.Errorf("%v rows: %d kernels, want %d", c.rows, kernels, all)
 			}
 			for i := range got {
