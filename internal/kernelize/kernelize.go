@@ -124,7 +124,7 @@ func (p *placer) improve(kernels []Kernel, outputs []Output) {
 	if !p.Loops.Serial {
 		return
 	}
-	norms.Move(list, results, p.Machine, p.maxArgs)
+	norms.Move(list, results, p.Machine, norms.Limit{Buffers: p.maxArgs, Numbers: maxScalars})
 	for i := range kernels {
 		k := &kernels[i]
 		k.Kernel, k.Args = list[i].Kernel, nil

@@ -22,6 +22,12 @@ func TestNorms(t *testing.T) {
 		}
 		return list(x)
 	}
+	numbers := func(m *maker, y *graph.Node, n int) *graph.Node {
+		for i := range n {
+			y = elementwise(ir.Add, y, graph.Param(f32, y.Shape, i))
+		}
+		return y
+	}
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -51,11 +57,25 @@ func TestNorms(t *testing.T) {
 		{"a report", serial, 1, func(m *maker, _, y *graph.Node) []*graph.Node {
 			return list(matmul(elementwise(ir.Where, Failed(y.Shape), elementwise(ir.Neg, y), y), m.leaf(64, width)))
 		}, 2},
+		{"more numbers than a kernel has", serial, 1, func(m *maker, _, y *graph.Node) []*graph.Node {
+			z := matmul(y, m.leaf(64, width))
+			for i := range 40 {
+				z = elementwise(ir.Add, z, graph.Param(f32, z.Shape, 100+i))
+			}
+			return list(z)
+		}, 2},
+		{"products of two vectors", serial, 1, func(m *maker, x, y *graph.Node) []*graph.Node {
+			return list(elementwise(ir.Mul, matmul(y, m.leaf(64, width)), matmul(m.leaf(1, width), m.leaf(64, width))))
+		}, 2},
 		{"elementwise work", serial, 1, func(m *maker, x, y *graph.Node) []*graph.Node { return list(elementwise(ir.Exp, y)) }, 1},
 	} {
 		m := &maker{}
 		x := m.leaf(c.rows, width)
-		kernels, outputs := Graph(c.results(m, x, norm(m, x)), c.options)
+		y := norm(m, x)
+		if c.name == "more numbers than a kernel has" {
+			y = numbers(m, norm(m, numbers(m, x, 10)), 10)
+		}
+		kernels, outputs := Graph(c.results(m, x, y), c.options)
 		if len(kernels) != c.kernels {
 			t.Errorf("%s: %d kernels, want %d", c.name, len(kernels), c.kernels)
 		}

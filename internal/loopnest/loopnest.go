@@ -27,6 +27,31 @@ func Levels(body []ir.Instr, online ...int) []int {
 	return levels
 }
 
+// SharedLevels returns the levels of a kernel's instructions, shared reductions left out, and the number of levels of shared
+// reductions. These vary over no row; the number is 0 unless all other reductions depend on them.
+func SharedLevels(k *ir.Kernel) (levels []int, shared int) {
+	levels = Levels(k.Body)
+	own, rows := 0, k.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
+	for i, in := range k.Body {
+		switch {
+		case in.Op.Class() != ir.Reduction:
+		case in.Domain&rows == 0:
+			shared = max(shared, levels[i])
+		case own == 0:
+			own = levels[i]
+		default:
+			own = min(own, levels[i])
+		}
+	}
+	if own <= shared {
+		return levels, 0
+	}
+	for i := range levels {
+		levels[i] = max(0, levels[i]-shared)
+	}
+	return levels, shared
+}
+
 // Factors finds the sum of a contraction's body and the two factors of its
 // product: left varies over no axis of n, right over none of m.
 func Factors(body []ir.Instr, m, n ir.AxisSet) (sum, left, right int) {

@@ -45,7 +45,7 @@ func TestProductsOfOneVector(t *testing.T) {
 		}
 		run := func(d *tensor.Device) []float32 {
 			var ys []tensor.Tensor
-			x, scale := x.To(d).Softmax(-1), scale.To(d) // of a kernel of its own, or in that of the products
+			x, scale := x.To(d).Softmax(-1), scale.To(d) // of a kernel, or in the kernel of the products
 			for i, w := range ws {
 				y := x.MatMul(w.To(d).T()).Add(float64(i))
 				if c.scaled {

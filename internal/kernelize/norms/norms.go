@@ -19,9 +19,11 @@ type vector struct{ images.Kernel }
 // sharedRows is the least number of rows for which a workgroup computes a reduction once.
 const sharedRows = 8
 
-// Move moves kernels that reduce a vector into the only kernel that reads their results, if that has at most some buffers
-// then. In the list those that moved become zero.
-func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, buffers int) {
+// A Limit is the most buffers and numbers of a kernel.
+type Limit struct{ Buffers, Numbers int }
+
+// Move moves kernels that reduce a vector into the only kernel that reads their results. In the list they become zero.
+func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, most Limit) {
 	readers := map[*graph.Node][]int{}
 	for i, k := range kernels {
 		for a, n := range k.Nodes {
@@ -46,10 +48,28 @@ func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, buffers 
 		if !v.fits(k, m) {
 			continue
 		}
-		if y := v.within(k); len(nodes(&y, ir.In))+len(nodes(&y, ir.Out)) <= buffers {
-			*k, kernels[i] = y, images.Kernel{}
+		if y := v.within(k); most.holds(y.Args) && shares(y.Kernel) {
+			kernels[to[0]], kernels[i] = y, images.Kernel{}
 		}
 	}
+}
+
+// holds reports whether a kernel may have these arguments.
+func (l Limit) holds(args []ir.Arg) bool {
+	numbers := 0
+	for _, a := range args {
+		if a.Kind == ir.Value {
+			numbers++
+		}
+	}
+	return numbers <= l.Numbers && len(args)-numbers <= l.Buffers
+}
+
+// shares reports whether rows of a kernel share reductions: a kernel that also has products of another vector would compute
+// them for each row.
+func shares(k *ir.Kernel) bool {
+	_, levels := loopnest.SharedLevels(k)
+	return levels > 0
 }
 
 // isOne reports whether the kernel is one.

@@ -17,26 +17,10 @@ const mostShared = 64
 // SharedLevels returns the levels of instructions without shared reductions, and the number of levels of these: 0 means that a
 // workgroup has none, or too many points.
 func (c *Builder) SharedLevels(threads int) (levels []int, shared int) {
-	levels = loopnest.Levels(c.Nest.Body)
-	own, kept := 0, c.Nest.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
-	for i, in := range c.Nest.Body {
-		switch {
-		case in.Op.Class() != ir.Reduction:
-		case in.Domain&kept == 0:
-			shared = max(shared, levels[i])
-		case own == 0:
-			own = levels[i]
-		default:
-			own = min(own, levels[i])
-		}
+	if c.Nest.Size(c.Nest.List(ir.Reduced, ir.K)) > mostShared*threads {
+		return loopnest.Levels(c.Nest.Body), 0
 	}
-	if own <= shared || c.Nest.Size(c.Nest.List(ir.Reduced, ir.K)) > mostShared*threads {
-		return levels, 0
-	}
-	for i := range levels {
-		levels[i] = max(0, levels[i]-shared)
-	}
-	return levels, shared
+	return loopnest.SharedLevels(c.Nest.Kernel)
 }
 
 // A Vector is the points of a vector that a thread has: lanes of scopes, which cover it once.
