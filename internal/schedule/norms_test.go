@@ -105,3 +105,64 @@ func TestNormsInProducts(t *testing.T) {
 		})
 	}
 }
+
+// Reductions of a workgroup, of rows, and vectors have room in shared memory.
+func TestSharedMemoryOfNorms(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		target   Target
+		n, k     int
+		across   bool
+		matrices int
+	}{
+		{"vectors, and a number of each thread for each product", Target{Family: Discrete, Units: 8, SharedBytes: 32 << 10}, 24, 6144, false, 8},
+		{"rows across many threads", Target{Family: Discrete, Units: 8, MaxThreads: 1024, SubgroupMin: 32, SubgroupMax: 32}, 64, 8192, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			kernels := 0
+			target := c.target.WithDefaults()
+			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
+			ref.Machine = target.Machine
+			d, rng := tensor.NewDevice(ref), rand.New(rand.NewPCG(1, 1))
+			list := []tensor.Tensor{normal(rng, 1, c.k)}
+			for range c.matrices {
+				if list = append(list, normal(rng, c.n, c.k)); c.across {
+					list[len(list)-1] = normal(rng, c.k, c.n)
+				}
+			}
+			product := func(list []tensor.Tensor) tensor.Tensor {
+				x := list[0].Sub(list[0].Mean(-1).Unsqueeze(-1))
+				x = x.Mul(x.Mul(x).Mean(-1).Unsqueeze(-1).Add(1e-5).Rsqrt())
+				if c.across { // four levels
+					x = x.Sub(x.Max(-1).Unsqueeze(-1)).Exp()
+					x = x.Div(x.Sum(-1).Unsqueeze(-1))
+				}
+				y := tensor.Scalar(1)
+				for _, w := range list[1:] {
+					if !c.across {
+						w = w.T()
+					}
+					y = y.Mul(x.MatMul(w))
+				}
+				return y
+			}
+			want := floatsOf(t, product(list))
+			for i := range list {
+				list[i] = list[i].To(d)
+			}
+			if err := tensor.Eval(list); err != nil {
+				t.Fatal(err)
+			}
+			kernels = 0
+			got := floatsOf(t, product(list))
+			if kernels != 1 {
+				t.Errorf("%d kernels, want 1", kernels)
+			}
+			for i := range want {
+				if math.Abs(float64(got[i]-want[i])) > 1e-3*math.Abs(float64(want[i]))+1e-4 {
+					t.Fatalf("element %d: %g, want %g", i, got[i], want[i])
+				}
+			}
+		})
+	}
+}

@@ -176,11 +176,11 @@ func (sc *Scope) WorkgroupReduce(rs []Reducer, t *shader.Expr, along, stride int
 }
 
 // batches calls do for reducers with shared memory for n registers of each: for all
-// reducers at once if the memory is large enough, otherwise for one batch after the
-// other in the same memory.
+// reducers at once if the memory is large enough for one of each thread, otherwise for one
+// batch after the other in the same memory.
 func (sc *Scope) batches(rs []Reducer, n int, do func(rs []Reducer, shared []*shader.Shared)) {
 	p := sc.Pass
-	most := max(1, p.Target.SharedBytes/(n*p.RegisterBytes())) // of a type
+	most := max(1, p.Target.SharedBytes/(p.Threads*p.RegisterBytes())) // of a type
 	for len(rs) > 0 {
 		var batch []*shader.Shared
 		for _, r := range rs {
@@ -196,12 +196,28 @@ func (sc *Scope) batches(rs []Reducer, n int, do func(rs []Reducer, shared []*sh
 			if used == len(p.SharedPool[r.Register]) {
 				p.SharedPool[r.Register] = append(p.SharedPool[r.Register], p.Share(r.Register, n))
 			}
-			batch = append(batch, p.SharedPool[r.Register][used])
+			x := p.SharedPool[r.Register][used]
+			x.Len = max(x.Len, n)
+			batch = append(batch, x)
 			p.InUse[r.Register]++
 		}
 		do(rs[:len(batch)], batch)
 		rs = rs[len(batch):]
 	}
+}
+
+// reduceBytes is the most memory of batches of all reductions, without strides.
+func (p *Pass) reduceBytes() (bytes int) {
+	n, sub := p.Threads, p.Target.Subgroup()
+	if sub <= n && n <= sub*sub {
+		n /= sub
+	}
+	for i, in := range p.Nest.Body {
+		if in.Op.Class() == ir.Reduction {
+			bytes += n * p.Reducer(i).Register.Bytes()
+		}
+	}
+	return bytes
 }
 
 // RegisterBytes is the size of one accumulator of each type that the kernel's

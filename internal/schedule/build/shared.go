@@ -135,6 +135,7 @@ func (v Vector) Share(axes []int) (list []SharedVector) {
 	n, along, body := p.Nest.Size(axes), ir.Axes(axes...), p.Nest.Body
 	depends := make([]bool, len(body))
 	var found []int
+	room := min(p.Target.SharedBytes/4*3, p.Target.SharedBytes-p.reduceBytes())
 	for i, in := range body {
 		depends[i] = in.Op.Class() == ir.Reduction && p.Root.Values[i] != nil || slices.ContainsFunc(in.Src, func(j int) bool { return depends[j] })
 		for _, j := range in.Src {
@@ -146,7 +147,7 @@ func (v Vector) Share(axes []int) (list []SharedVector) {
 	rank := sc.Rank(axes)
 	for _, i := range found {
 		t := shader.Register(body[i].Type)
-		if !p.Fours(axes) || t.IsWide() || t == shader.Bool || (len(list)+1)*n*t.Bytes() > p.Target.SharedBytes/4*3 {
+		if !p.Fours(axes) || t.IsWide() || t == shader.Bool || (len(list)+1)*n*t.Bytes() > room {
 			continue
 		}
 		y := SharedVector{i, p.Share(t.Vec(4), n/4)}
