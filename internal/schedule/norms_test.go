@@ -1,11 +1,13 @@
 package schedule
 
 import (
+	le "encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
+	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -164,5 +166,63 @@ func TestSharedMemoryOfNorms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Kernels whose rows share a sum: of the elements of several rows of a packed product none is added twice, and threads that hold
+// rows of halves need not compute all vectors.
+func TestSharedSums(t *testing.T) {
+	q8 := formatOf("Q8_0")
+	packed := kernel(ir.Reduce, []ir.Axis{kept(2), kept(48), reduced(1024)}, []ir.Arg{out(f32, 96), in(f32), in(f32), in(q8)},
+		load(f32, 1, by(1024, 0, 1)), load(f32, 2, by(0, 0, 1)), reduction(ir.Sum, f32, 1, ir.Axes(2)), alu(ir.Mul, f32, 0, 2),
+		load(f32, 3, by(0, 1024, 1)), alu(ir.Mul, f32, 3, 4), reduction(ir.Sum, f32, 5, ir.Axes(2)), store(f32, 6, 0, by(48, 1, 0)))
+	undefined := in(f32)
+	undefined.Undefined = true
+	halves := kernel(ir.Reduce, []ir.Axis{kept(4), reduced(8192)}, []ir.Arg{out(f32, 4), undefined, in(ir.BFloat16)},
+		ir.Instr{Op: ir.Index, Type: i32, Axis: 1}, literal(i32, 3000), alu(ir.Lt, ir.Bool, 0, 1), load(f32, 1, by(0, 1)), literal(f32, 0),
+		alu(ir.Where, f32, 2, 3, 4), reduction(ir.Sum, f32, 5, ir.Axes(1)), alu(ir.Mul, f32, 5, 6),
+		load(f32, 2, by(8192, 1)), alu(ir.Mul, f32, 7, 8), reduction(ir.Sum, f32, 9, ir.Axes(1)), store(f32, 10, 0, by(1, 0)))
+	for _, k := range []*ir.Kernel{packed, halves} {
+		if err := ir.Verify(k); err != nil {
+			t.Fatal(err)
+		}
+		few := hopper
+		few.Units = 8
+		var results [2][]byte
+		for i, target := range []Target{few, {Family: Software}} {
+			rng := rand.New(rand.NewPCG(1, 2))
+			results[i] = make([]byte, 4*k.Args[0].Len)
+			args := []simt.Arg{{Data: results[i]}}
+			for _, a := range k.Args[1:] {
+				b := make([]byte, a.DType.Bytes(48*1024))
+				for at := 0; at < len(b); at++ {
+					switch x := math.Float32bits(rng.Float32()); {
+					case a.DType == f32 && at%4 == 0:
+						le.LittleEndian.PutUint32(b[at:], x)
+					case a.DType == ir.BFloat16 && at%2 == 0:
+						le.LittleEndian.PutUint16(b[at:], uint16(x>>16))
+					case a.DType == q8 && at%34 == 1: // of the scale
+						b[at] = 0x20
+					case a.DType == q8:
+						b[at] = byte(x) & 0x3f
+					}
+				}
+				args = append(args, simt.Arg{Data: b})
+			}
+			p, err := Compile(k, target.WithDefaults())
+			if err == nil {
+				err = simt.Compile(p).Run(args)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range k.Args[0].Len {
+			at := func(b []byte) float64 { return float64(math.Float32frombits(le.LittleEndian.Uint32(b[4*i:]))) }
+			if x, y := at(results[0]), at(results[1]); !(math.Abs(x-y) <= 1e-3*math.Abs(y)) {
+				t.Errorf("%v axes: element %d is %v, want %v", len(k.Axes), i, x, y)
+				break
+			}
+		}
 	}
 }

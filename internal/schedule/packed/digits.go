@@ -108,10 +108,10 @@ func (w *worker) locateAll(sc *build.Scope, p portions, turn *shader.Expr) (list
 	return list
 }
 
-// vector returns the points of shared reductions that a thread has: its portions, if it prepares them in one turn.
+// vector returns the points of shared reductions that a thread has: its portions of one row, if it prepares them in one turn.
 func (w *worker) vector() (v build.Vector, list []portion) {
 	p := w.portions()
-	if p.turns > 1 {
+	if p.turns > 1 || w.m > 1 {
 		return w.p.Vector([]int{w.deep}), nil
 	}
 	list = w.locateAll(w.p.Root, p, build.U32(0))

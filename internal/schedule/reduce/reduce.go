@@ -134,7 +134,7 @@ func (r *reduction) choose() {
 			r.vec8 = r.cols%(r.along*r.lanes) == 0 && r.loadsEights() // no rest by fours
 		}
 	}
-	if r.hold && r.shared > 0 {
+	if r.hold && r.shared > 0 && len(r.within) == 0 { // other rows may need fewer vectors of four
 		r.vec8 = r.lanes%8 == 0 && r.cols == r.along*r.lanes && r.loadsEights()
 	}
 	r.group = threads / r.along
