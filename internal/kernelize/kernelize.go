@@ -126,10 +126,11 @@ func (p *placer) improve(kernels []Kernel, outputs []Output) {
 	}
 	norms.Move(list, results, p.Machine, norms.Limit{Buffers: p.maxArgs, Numbers: maxScalars})
 	for i := range kernels {
-		k := &kernels[i]
-		k.Kernel, k.Args = list[i].Kernel, nil
-		for a, n := range list[i].Nodes {
-			k.Args = append(k.Args, Arg{Kind: k.Kernel.Args[a].Kind, Node: n})
+		if k := &kernels[i]; k.Kernel != list[i].Kernel {
+			k.Kernel, k.Args = list[i].Kernel, nil
+			for a, n := range list[i].Nodes {
+				k.Args = append(k.Args, Arg{Kind: k.Kernel.Args[a].Kind, Node: n})
+			}
 		}
 	}
 }

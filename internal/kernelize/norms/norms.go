@@ -14,7 +14,10 @@ import (
 )
 
 // A vector is a kernel that reduces one vector, and stores numbers or a vector of these.
-type vector struct{ images.Kernel }
+type vector struct {
+	images.Kernel
+	results []*graph.Node
+}
 
 // sharedRows is the least number of rows for which a workgroup computes a reduction once.
 const sharedRows = 8
@@ -36,12 +39,13 @@ func Move(kernels []images.Kernel, results []*graph.Node, m ir.Machine, most Lim
 		readers[n] = append(readers[n], -1)
 	}
 	for i := range kernels {
-		v := vector{kernels[i]}
+		v := vector{Kernel: kernels[i]}
 		if !v.isOne() {
 			continue
 		}
-		to := readers[v.Nodes[0]]
-		if len(to) != 1 || to[0] < 0 || slices.ContainsFunc(nodes(&v.Kernel, ir.Out), func(n *graph.Node) bool { return !slices.Equal(readers[n], to) }) {
+		v.results = nodes(&v.Kernel, ir.Out)
+		to := readers[v.results[0]]
+		if len(to) != 1 || to[0] < 0 || slices.ContainsFunc(v.results, func(n *graph.Node) bool { return !slices.Equal(readers[n], to) }) {
 			continue
 		}
 		k := &kernels[to[0]]
@@ -103,7 +107,7 @@ func (v *vector) fits(k *images.Kernel, m ir.Machine) bool {
 		return false
 	}
 	for _, in := range k.Body {
-		if in.Op == ir.Load && slices.Contains(nodes(&v.Kernel, ir.Out), k.Nodes[in.Arg]) {
+		if in.Op == ir.Load && slices.Contains(v.results, k.Nodes[in.Arg]) {
 			along := v.Body[v.store(k.Nodes[in.Arg])].View.Coef[0]
 			if in.View.Off != 0 || len(in.View.Guards) > 0 || len(in.Src) > 0 || in.View.Coef[last] != along || along > 1 || in.Domain&^ir.Axes(last) != 0 {
 				return false
@@ -121,12 +125,11 @@ func (v *vector) store(n *graph.Node) int {
 
 // within returns k with the reductions in the place of loads of their results.
 func (v *vector) within(k *images.Kernel) images.Kernel {
-	own := nodes(&v.Kernel, ir.Out)
 	y := &mover{}
 	y.Rewriter = loopnest.NewRewriter(k.Kernel, ir.Reduce, 1<<len(k.Axes)-1)
 	y.To.Args = nil
 	for i, a := range k.Args { // those written come first
-		if a.Kind != ir.In || !slices.Contains(own, k.Nodes[i]) {
+		if a.Kind != ir.In || !slices.Contains(v.results, k.Nodes[i]) {
 			y.arg(a, k.Nodes[i])
 		}
 	}
@@ -134,7 +137,7 @@ func (v *vector) within(k *images.Kernel) images.Kernel {
 	x.To, x.Axis = y.To, []int{len(k.Axes) - 1}
 	x.Lower = func(in ir.Instr) int { return y.add(x, &v.Kernel, in) }
 	y.Lower = func(in ir.Instr) int {
-		if in.Op == ir.Load && slices.Contains(own, k.Nodes[in.Arg]) {
+		if in.Op == ir.Load && slices.Contains(v.results, k.Nodes[in.Arg]) {
 			return x.Instr(v.Body[v.store(k.Nodes[in.Arg])].Src[0])
 		}
 		return y.add(y.Rewriter, k, in)
