@@ -66,10 +66,9 @@ func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
 	return number.Add(half.Mul(n)).Plus(digit * d.unit / segment * n)
 }
 
-// A portion is some neighbours of a unit, which a thread prepares.
+// A portion is some neighbours of a unit, which a thread prepares if they are valid.
 type portion struct {
 	*build.Scope
-	within   *shader.Expr // whether the thread prepares it; nil: it does
 	at, part *shader.Expr // the number of its unit, and its number in that
 }
 
@@ -96,14 +95,12 @@ func (w *worker) locateAll(sc *build.Scope, p portions, turn *shader.Expr) (list
 	for k := range p.rounds {
 		in := sc.Beside(build.Tag("_x", k))
 		number := in.Let("number"+in.Tag, turn.Mul(p.rounds).Plus(k).Mul(w.p.Threads).Add(shader.ThreadID))
-		item, within := number, (*shader.Expr)(nil)
+		item := number
 		if p.turns*p.rounds*w.p.Threads > all {
-			item, within = in.Let("item"+in.Tag, number.Min(all-1)), number.Lt(all)
-			in.Valid = []build.Value{{within}}
+			item = in.Let("item"+in.Tag, number.Min(all-1))
+			in.Valid = []build.Value{{number.Lt(all)}}
 		}
-		x := w.locatePortion(in, item, p.own)
-		x.within = within
-		list = append(list, x)
+		list = append(list, w.locatePortion(in, item, p.own))
 	}
 	return list
 }
@@ -182,7 +179,7 @@ func (w *worker) prepareOne(sc *build.Scope, p portion, own int) {
 	for mask := 1; mask < per; mask *= 2 {
 		sc.Set(total, total.Ref().Add(total.Ref().Shuffle(mask)))
 	}
-	sc.Under(p.within, func(sc *build.Scope) {
+	sc.Under(build.AllIn(p.Valid, 0), func(sc *build.Scope) {
 		word := sc.Let("word", p.part.Mul(own/4))
 		for k, list := range words {
 			place := sc.Let(build.Tag("place", k), w.word(k, word.Shr(2).And(halves-1), p.at))
