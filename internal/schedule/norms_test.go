@@ -97,11 +97,7 @@ func TestNormsInProducts(t *testing.T) {
 			if kernels != 1 {
 				t.Errorf("%d kernels, want 1", kernels)
 			}
-			var off, all float64
-			for i := range want {
-				off, all = off+math.Pow(float64(got[i])-want[i], 2), all+want[i]*want[i]
-			}
-			if e := math.Sqrt(off / all); !(e < map[tensor.DType]float64{tensor.Float32: 1e-4, tensor.Float16: 1e-3, tensor.BFloat16: 1e-2}[c.d]) {
+			if e := errorOf(got, want); !(e < map[tensor.DType]float64{tensor.Float32: 1e-4, tensor.Float16: 1e-3, tensor.BFloat16: 1e-2}[c.d]) {
 				t.Errorf("the error is %.2g of the result", e)
 			}
 		})

@@ -35,6 +35,15 @@ func randomBlocks(rng *rand.Rand, d ir.DType, shape ...int) tensor.Tensor {
 	return tensor.Internal.FromBlocks(graph.Token{}, "test", d, shape, b)
 }
 
+// errorOf is the length of the error, as a share of the length of the right results.
+func errorOf(got []float32, want []float64) float64 {
+	var off, all float64
+	for i := range want {
+		off, all = off+math.Pow(float64(got[i])-want[i], 2), all+want[i]*want[i]
+	}
+	return math.Sqrt(off / all)
+}
+
 // Products of few rows by packed weights are right to 15 bits of the greatest element, in one turn of threads and in
 // several, with strips for all threads and for some, one step ahead and several.
 func TestPackedTurns(t *testing.T) {
@@ -66,11 +75,7 @@ func TestPackedTurns(t *testing.T) {
 			if turns < c.turns || c.turns == 1 && turns > 1 {
 				t.Errorf("%s, %v: %d turns", name, c, turns)
 			}
-			var off, all float64
-			for i := range want {
-				off, all = off+math.Pow(float64(got[i])-want[i], 2), all+want[i]*want[i]
-			}
-			if e := math.Sqrt(off / all); !(e < 1e-4) {
+			if e := errorOf(got, want); !(e < 1e-4) {
 				t.Errorf("%s, %v: the error is %.2g of the result", name, c, e)
 			}
 		}
