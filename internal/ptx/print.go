@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -61,6 +62,7 @@ type printer struct {
 	calls   []*call        // that are being printed, the innermost last
 	base    map[*shader.Buffer]value
 	words   map[*shader.Param]value
+	once    value // how the second cache keeps memory that is read ahead, see load
 	inPlace bool  // divisions are, see inplace.go
 	number  value // of the thread's group of 128, "" if nothing needs it
 }
@@ -107,6 +109,9 @@ func Print(p *shader.Pass, capability int) string {
 	}
 	for i, w := range p.Params {
 		q.words[w] = q.result(word, "ld.param.u32", value(fmt.Sprintf("[w%d]", i)))
+	}
+	if Waits(capability) && slices.ContainsFunc(p.Buffers, func(b *shader.Buffer) bool { return b.Ahead }) {
+		q.once = q.result(long, "createpolicy.fractional.L2::evict_first.b64", "0f3F800000")
 	}
 	q.dependent("launch_dependents") // those that wait
 	q.block(p.Body)

@@ -171,8 +171,8 @@ func (p *printer) address(b *shader.Buffer, index *shader.Expr) location {
 	return location{p.result(long, op+suffix(index.Type), p.one(index), value(fmt.Sprint(size)), p.base[b]), n * size}
 }
 
-// access writes a load, or a store, of neighbours of some bytes each: at most 16 bytes at once.
-func (p *printer) access(op, typ string, size int, list []value, l location) {
+// access writes a load, or a store, of neighbours of some bytes each: at most 16 bytes at once. Hints are its last operands.
+func (p *printer) access(op, typ string, size int, list []value, l location, hints ...value) {
 	at := 0
 	for part := range slices.Chunk(list, 16/size) {
 		operands := []value{part[0], l.at(at)}
@@ -182,15 +182,20 @@ func (p *printer) access(op, typ string, size int, list []value, l location) {
 		if op[:2] == "st" {
 			slices.Reverse(operands)
 		}
-		p.do(op+widths[len(part)]+typ, operands...)
+		p.do(op+widths[len(part)]+typ, append(operands, hints...)...)
 		at += 16
 	}
 }
 
 var widths = [...]string{1: ".", 2: ".v2.", 4: ".v4."}
 
-// load reads an element, or several.
+// load reads an element, or several. Matrices that are read ahead are larger than caches, which drop them first: they keep the
+// code and the small operands of other kernels.
 func (p *printer) load(s *shader.Load) {
+	op, hints := "ld.global", []value(nil)
+	if s.Buffer.Ahead && p.once != "" {
+		op, hints = "ld.global.L2::cache_hint", []value{p.once}
+	}
 	d, t := s.Buffer.Type, shader.Register(s.Buffer.Type)
 	from := p.address(s.Buffer, s.Index)
 	c := word
@@ -209,12 +214,12 @@ func (p *printer) load(s *shader.Load) {
 		for i := range words {
 			words[i] = p.register(word)
 		}
-		p.access("ld.global", "u32", 4, words, from)
+		p.access(op, "u32", 4, words, from, hints...)
 		for i, w := range words {
 			p.do("mov.b32", group(raw[2*i:2*i+2]), w)
 		}
 	} else {
-		p.access("ld.global", elementType(d), d.Size(), raw, from)
+		p.access(op, elementType(d), d.Size(), raw, from, hints...)
 	}
 	for i, v := range s.Dst {
 		x := p.widen(d, raw[i])

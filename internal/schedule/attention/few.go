@@ -149,9 +149,6 @@ func (a *few) score(loop *build.Scope) {
 		at := columns[j].Let("col"+columns[j].Tag, a.columns.Add(a.tx.Mul(4)).Plus(j))
 		columns[j].EnterValid(build.Span{Axes: a.n, Base: at, Step: []int{0}, Clamp: a.Clamp(a.Nest.Size(a.n), a.width)})
 	}
-	for n, q := range a.scores {
-		a.multiplyDepth(loop, q, build.Tag("_s", n), columns)
-	}
 	a.values = map[*tiles.Pass][][4]*shader.Expr{}
 	for n, q := range a.outputs {
 		list := make([][4]*shader.Expr, q.Tile.Wide)
@@ -163,6 +160,9 @@ func (a *few) score(loop *build.Scope) {
 			}
 		}
 		a.values[q] = list
+	}
+	for n, q := range a.scores {
+		a.multiplyDepth(loop, q, build.Tag("_s", n), columns)
 	}
 }
 

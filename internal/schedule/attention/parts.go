@@ -223,7 +223,10 @@ const partsAhead = 16
 // under which the part exists, if it may not.
 func (a *attention) eachPart(owner *build.Scope, name string, load func(loop *build.Scope, tag string, part *shader.Expr) (add func(valid *shader.Expr))) {
 	ahead := min(partsAhead, a.parts.n)
-	loop, first := owner.Loop("n"+name, build.U32(0), build.U32(a.parts.n), ahead)
+	loop, first := owner.Inner(), build.U32(0)
+	if ahead < a.parts.n {
+		loop, first = owner.Loop("n"+name, first, build.U32(a.parts.n), ahead)
+	}
 	var adds []func(valid *shader.Expr)
 	for i := range ahead {
 		part := first.Plus(i)

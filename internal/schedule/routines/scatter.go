@@ -213,10 +213,10 @@ func (x *scatter) combineApart() {
 		columns.Base = sc.Let("column", item.Rem(x.width/each).Mul(each))
 		sc.Enter(columns)
 		sc.Enter(build.Span{Axes: x.updates, Base: sc.Let("u", item.Div(x.width/each))})
-		index := sc.Value(x.at.Src[0])
+		index, updates := sc.Value(x.at.Src[0]), sc.Value(x.at.Src[1]) // both are loaded before either is needed
 		x.noteBad(sc, index)
 		hit := sc.When(x.CutOff(index[0], x.at.View.Len).Lt(x.at.View.Len))
-		x.replace(hit, index[0], sc.Value(x.at.Src[1]), each)
+		x.replace(hit, index[0], updates, each)
 		hit.End()
 		sc.End()
 	})
