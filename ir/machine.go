@@ -12,6 +12,9 @@ type Machine struct {
 	// Columns is the columns of a tile of products in vector registers, as of a CPU, which read and store rows of a
 	// matrix faster than columns. It is 0 for a GPU, which transposes tiles in fast memory.
 	Columns int
+	// DeepTiles says that tiles of products take neighbours along the depth, as instructions for matrices of TF32: then
+	// channels are innermost in images between products, and in the weights that these read.
+	DeepTiles bool
 }
 
 // ordinary is a core with vectors of 16 float32, which has half of a memory channel.

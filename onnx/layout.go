@@ -15,10 +15,11 @@ import (
 )
 
 // layOutWeights lays out the weights of convolutions, [out in kernel…], and of matrix products, [in out], in memory as
-// the CPU multiplies by them. They are views of that memory, so nothing else changes. Weights keep their order where
-// memory is short.
+// the default device multiplies by them. They are views of that memory, so nothing else changes. Weights keep their order
+// where memory is short.
 func (p *program) layOutWeights(g *proto.Graph) {
-	if !cpuIsDefault() {
+	layOut := layoutOf(defaultDevice())
+	if layOut == nil {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
@@ -34,7 +35,7 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		if weights[t.Name] == "" || v.Elem != op.Float && v.Elem != op.Double {
 			continue
 		}
-		view := laidOut(v.Tensor, weights[t.Name] == "Conv")
+		view := layOut(v.Tensor, weights[t.Name] == "Conv")
 		if view == nil {
 			continue
 		}
@@ -54,8 +55,8 @@ const (
 	leastGarbage = 8 << 20 // and at so many bytes
 )
 
-// cpuIsDefault is false if the CPU cannot be made, as its first use says.
-func cpuIsDefault() bool {
+// defaultDevice is nil if it is the CPU and cannot be made, as its first use says.
+func defaultDevice() *tensor.Device {
 	defer func() {
 		if e := recover(); e != nil {
 			if _, ok := e.(*tensor.DeviceError); !ok {
@@ -63,7 +64,54 @@ func cpuIsDefault() bool {
 			}
 		}
 	}()
-	return tensor.Default() == tensor.CPU()
+	return tensor.Default()
+}
+
+// layoutOf returns the function that lays out weights for a device, or nil.
+func layoutOf(d *tensor.Device) func(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
+	switch {
+	case d == nil:
+		return nil
+	case d == tensor.CPU():
+		return laidOut
+	case tensor.Internal.Machine(graph.Token{}, d).DeepTiles:
+		return innermost
+	}
+	return nil
+}
+
+// innermost returns t, [out in kernel…], as a view of a copy in which the inputs are innermost. It returns nil for weights that
+// lie so, and without memory for the copy.
+func innermost(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
+	shape, size := t.Shape(), t.DType().Size()
+	if !outFirst || len(shape) < 3 || t.Len() == 0 {
+		return nil
+	}
+	out, in := shape[0], shape[1]
+	each := t.Len() / out
+	taps := each / in
+	if taps == 1 || in == 1 {
+		return nil
+	}
+	from, err := t.Bytes()
+	if err != nil {
+		return nil
+	}
+	to, err := tensor.Internal.Allocate(graph.Token{}, len(from))
+	if err != nil {
+		return nil
+	}
+	files.Parallel(out, 1, func(i, _ int) error {
+		at := i * each * size
+		simd.Movers[size](unsafe.Pointer(&to[at]), unsafe.Pointer(&from[at]), taps, in, 1, in, 1, taps)
+		return nil
+	})
+	y := tensor.FromBytes(t.DType(), slices.Concat([]int{out}, shape[2:], []int{in}), to)
+	order := []int{0, len(shape) - 1}
+	for a := 2; a < len(shape); a++ {
+		order = append(order, a-1)
+	}
+	return func() tensor.Tensor { return y.Permute(order...) }
 }
 
 // valueOf returns an initializer for callers that may evaluate it: if it is laid out, another view, which leaves

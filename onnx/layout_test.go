@@ -13,6 +13,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -242,6 +245,53 @@ func TestImages(t *testing.T) {
 			if ok, err := tensor.AllClose(got, y[2], 1e-4, 1e-3); err != nil || !ok {
 				t.Errorf("%v: other results than by weights in the order of the file: %v\n%v\n%v", size, err, got, y[2])
 			}
+		}
+	}
+}
+
+// deepTiles is the CPU with the figures of a device whose tiles take neighbours along the depth.
+type deepTiles struct{ driver.Device }
+
+func (d deepTiles) Limits() driver.Limits {
+	l := d.Device.Limits()
+	l.Machine = ir.Machine{DeepTiles: true}
+	return l
+}
+
+// Where tiles of products take neighbours along the depth, weights of convolutions have the inputs innermost, and the elements that
+// they had.
+func TestLayoutInnermost(t *testing.T) {
+	old := tensor.Default()
+	tensor.SetDefault(tensor.NewDevice(deepTiles{cpu.New(cpu.Options{})}))
+	defer tensor.SetDefault(old)
+	for _, c := range []struct {
+		weight []int
+		laid   bool
+	}{{[]int{6, 8, 3, 5}, true}, {[]int{6, 4, 3}, true}, {[]int{6, 8, 1, 1}, false}, {[]int{6, 1, 3, 3}, false}} {
+		w := waves(c.weight...)
+		size := append([]int{2, c.weight[1]}, []int{9, 9}[:len(c.weight)-2]...)
+		dims := make([]int64, len(size))
+		for i, d := range size {
+			dims[i] = int64(d)
+		}
+		m := sketch{
+			inputs: []*proto.ValueInfo{float("x", dims...)}, outputs: []*proto.ValueInfo{float("y")},
+			nodes: []*proto.Node{call("Conv", "y", "x", "w")}, consts: []*proto.Tensor{constOf("w", w)},
+		}.model(t)
+		if laid := m.main.views["w"] != nil; laid != c.laid {
+			t.Errorf("%v: laid out: %v, want %v", c.weight, laid, c.laid)
+		}
+		x := waves(size...)
+		out, err := m.Run(context.Background(), map[string]tensor.Tensor{"x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := tensor.AllClose(out["y"], x.Conv(w, nil), 1e-5, 1e-4); err != nil || !ok {
+			t.Errorf("%v: other results than with the order of the file: %v", c.weight, err)
+		}
+		want, _ := w.Bytes()
+		if got, err := m.Params()["w"].Bytes(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: Params has other elements: %v", c.weight, err)
 		}
 	}
 }

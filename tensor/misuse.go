@@ -203,5 +203,8 @@ func (internal) Ahead(_ graph.Token, t Tensor) (read func() ([]int32, error), go
 	}, true
 }
 
+// Machine returns the figures of a device.
+func (internal) Machine(_ graph.Token, d *Device) ir.Machine { return d.exec().Machine() }
+
 // Allocate returns n bytes, all 0, or an error if the host has too little memory.
 func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return storage.Allocate(n, 1) }

@@ -172,6 +172,7 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 			},
 		},
 	}
+	d.Target.Machine.DeepTiles = d.Target.SharedMatrices
 	d.Init(g.deviceName(), d)
 	if d.oneByOne = os.Getenv("TENSORKEN_CUDA_SYNC") != ""; d.oneByOne {
 		d.replays = false

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/storage"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A Device runs graphs on a driver's device. Any number of goroutines may use it.
@@ -29,6 +30,9 @@ func New(d driver.Device) *Device {
 
 // String returns the device's name.
 func (d *Device) String() string { return d.name }
+
+// Machine returns the device's figures.
+func (d *Device) Machine() ir.Machine { return d.memory.Limits.Machine }
 
 // Sync waits for all submitted work. It fails if something failed since the last
 // Sync, or if a transaction did (see Step).

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// TestChannelsLast: an image between convolutions has channels innermost if that pays, if weights lie along outputs, and if
-// it is no result. Windows of each channel and means of all positions keep it so.
+// TestChannelsLast: an image between convolutions has channels innermost if that pays, if weights lie along outputs, or along the
+// depth where tiles do, and if it is no result. Windows of each channel and means of all positions keep it so.
 func TestChannelsLast(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -18,16 +18,20 @@ func TestChannelsLast(t *testing.T) {
 		along, result, other bool
 		last                 bool
 		windows, mean        bool // of the image
+		deep                 bool // tiles take neighbours along the depth
 	}{
-		{"few positions", 96, 49, 32, true, false, false, true, false, false},
-		{"few channels", 24, 4096, 32, true, false, false, false, false, false},
-		{"weights along the depth", 96, 49, 32, false, false, false, false, false, false},
-		{"a result", 96, 49, 32, true, true, false, false, false, false},
-		{"read in another way", 96, 49, 32, true, false, true, false, false, false},
-		{"a device that transposes tiles", 96, 49, 0, true, false, false, false, false, false},
-		{"means", 96, 49, 32, true, false, false, true, false, true},
-		{"windows", 72, 4098, 32, true, false, false, true, true, false},
-		{"windows and means", 72, 4098, 32, true, false, false, true, true, true},
+		{"few positions", 96, 49, 32, true, false, false, true, false, false, false},
+		{"few channels", 24, 4096, 32, true, false, false, false, false, false, false},
+		{"weights along the depth", 96, 49, 32, false, false, false, false, false, false, false},
+		{"a result", 96, 49, 32, true, true, false, false, false, false, false},
+		{"read in another way", 96, 49, 32, true, false, true, false, false, false, false},
+		{"a device that transposes tiles", 96, 49, 0, true, false, false, false, false, false, false},
+		{"means", 96, 49, 32, true, false, false, true, false, true, false},
+		{"windows", 72, 4098, 32, true, false, false, true, true, false, false},
+		{"windows and means", 72, 4098, 32, true, false, false, true, true, true, false},
+		{"tiles along the depth", 96, 49, 0, false, false, false, true, false, false, true},
+		{"tiles along the depth, weights along outputs", 96, 49, 0, true, false, false, false, false, false, true},
+		{"tiles along the depth, no fours", 90, 49, 0, false, false, false, false, false, false, true},
 	} {
 		m := &maker{}
 		conv := func(x *graph.Node, outputs int) *graph.Node {
@@ -61,7 +65,7 @@ func TestChannelsLast(t *testing.T) {
 		if c.other {
 			roots = append(roots, graph.Reduce(ir.Prod, y, []int{1, 2}))
 		}
-		kernels, _ := Graph(roots, Options{Machine: ir.Machine{Columns: c.columns}})
+		kernels, _ := Graph(roots, Options{Machine: ir.Machine{Columns: c.columns, DeepTiles: c.deep}})
 		k := kernels[0].Kernel
 		var store *ir.View
 		for i := range k.Body {

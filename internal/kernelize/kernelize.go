@@ -118,9 +118,7 @@ func (p *placer) improve(kernels []Kernel, outputs []Output) {
 	for i, o := range outputs {
 		results[i] = o.Node
 	}
-	if p.Machine.Columns > 0 {
-		images.Order(list, results, p.Machine.Columns)
-	}
+	images.Order(list, results, p.Machine)
 	if !p.Loops.Serial {
 		return
 	}

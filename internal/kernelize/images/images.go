@@ -17,9 +17,12 @@ type Kernel struct {
 // Order stores images, [batch channels positions…], with the channels innermost where that takes less time. The
 // rows of a convolution's product are positions then and its columns channels, which a CPU stores, and reads as the next
 // left factor, along rows. Results of the graph keep their order, and so do images that a kernel reads in another way.
-// A tile of products has some columns, in two registers.
-func Order(kernels []Kernel, results []*graph.Node, columns int) {
-	c := &chooser{columns: columns, images: map[*graph.Node]*image{}}
+// So does a GPU whose tiles of products take neighbours along the depth.
+func Order(kernels []Kernel, results []*graph.Node, on ir.Machine) {
+	if on.Columns == 0 && !on.DeepTiles {
+		return
+	}
+	c := &chooser{columns: on.Columns, deep: on.DeepTiles, images: map[*graph.Node]*image{}}
 	for i := range kernels {
 		c.addLayer(&kernels[i])
 	}
@@ -40,7 +43,8 @@ func Order(kernels []Kernel, results []*graph.Node, columns int) {
 
 // A chooser chooses the orders of images.
 type chooser struct {
-	columns int // of a tile of products
+	columns int  // of a tile of products, in two registers
+	deep    bool // tiles take neighbours along the depth
 	images  map[*graph.Node]*image
 	order   []*image
 	layers  []*layer
@@ -177,6 +181,10 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 		if l.y != nil { // tiles of columns end with an image
 			images, positions = l.y.batch, l.y.positions
 		}
+		if c.deep {
+			sum += c.deepCost(l)
+			continue
+		}
 		points := float64(images * positions)
 		store := storeAcross * float64(l.outputs) * points
 		rows := c.multiplications(images*positions, l.outputs, l.depth)
@@ -193,6 +201,18 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// deepCost estimates the loads of a product whose image does not have channels innermost, if tiles take neighbours along the
+// depth. Windows of such an image are taken element by element.
+func (c *chooser) deepCost(l *layer) float64 {
+	switch {
+	case l.x.isLast():
+		return 0
+	case l.windows:
+		return readAcross * l.x.elements()
+	}
+	return copyAcross * l.x.elements()
 }
 
 // multiplications is the number of multiplications of registers in a product. Tiles with one register of a row multiply
@@ -234,7 +254,7 @@ func (c *chooser) imageOf(n *graph.Node) *image {
 	m := c.images[n]
 	if m == nil {
 		m = &image{batch: n.Shape[0], channels: n.Shape[1], positions: graph.Len(n.Shape[2:])}
-		m.fixed = m.channels < 2 || m.positions < 2 || n.Shape[0] == 0
+		m.fixed = m.channels < 2 || m.positions < 2 || n.Shape[0] == 0 || c.deep && m.channels%4 != 0
 		c.images[n], c.order = m, append(c.order, m)
 	}
 	return m
@@ -274,7 +294,7 @@ func (c *chooser) addLayer(k *Kernel) {
 			l.beside = m
 		}
 		if ok && k.Template == ir.Contraction {
-			ok = l.multiplies(k.Kernel, in, channels)
+			ok = l.multiplies(k.Kernel, in, channels, c.deep)
 		} else if ok {
 			ok = l.slides(k.Kernel, in, channels, m)
 		}

@@ -8,9 +8,10 @@ import (
 )
 
 // multiplies sets the size of a kernel's product, of which an instruction loads a factor, or stores or changes the
-// result. It returns false unless the other factor is in memory, in which outputs are neighbours, and results have other
-// channels than the batch, as heads of attention are: a tile would store each of its elements alone.
-func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
+// result. It returns false unless the other factor is in memory, in which outputs are neighbours, or channels where tiles
+// take these, and results have other channels than the batch, as heads of attention are: a tile would store each of its
+// elements alone.
+func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet, alongDepth bool) bool {
 	deep, batch := k.Roles(ir.K), k.Roles(ir.Batch)
 	_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
 	weights, x := left, right
@@ -23,7 +24,11 @@ func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool
 	}
 	l.outputs, l.depth = loopnest.Size(k, own&^batch), loopnest.Size(k, deep)
 	l.positions, l.windows = loopnest.Size(k, k.Body[x].Domain&^(deep|batch)), len(deep.List()) > 1
-	return slices.ContainsFunc(own.List(), func(a int) bool { return w.View.Coef[a] == 1 })
+	neighbours := own
+	if alongDepth {
+		neighbours = deep
+	}
+	return slices.ContainsFunc(neighbours.List(), func(a int) bool { return w.View.Coef[a] == 1 })
 }
 
 // loads reports whether instruction i depends on a load.
