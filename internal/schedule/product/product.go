@@ -207,12 +207,22 @@ func (x *Product) Results() int { return x.Batches * x.Rows.N * x.Cols.N }
 // LoadsAhead is the number of loads of sums of splits that a thread starts before it adds the first.
 const LoadsAhead = 32
 
+// TogetherInParts is how many neighbouring results have sums of parts that are loaded together: 4, or 1.
+func (x *Product) TogetherInParts() int {
+	every := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes)
+	inner := build.InMemory(every, x.Nest.Body[x.Nest.Stores(0, false)[0]].View)
+	if x.InFours && inner[len(inner)-1] == x.Cols.Axes[len(x.Cols.Axes)-1] {
+		return 4
+	}
+	return 1
+}
+
 // AddSplits is the second pass of a contraction that is split.
 func (x *Product) AddSplits() {
 	if x.Splits == 1 {
 		return
 	}
-	every := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes)
+	every, together := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes), x.TogetherInParts()
 	pointwise.Points(x.Builder, every, x.Nest.Stores(0, false), func(sc *build.Scope, i int) {
 		owner := sc.Owner(ir.Axes(every...))
 		b := x.Parts(sc.Pass, false)
@@ -222,12 +232,18 @@ func (x *Product) AddSplits() {
 			sums[l] = owner.Var(owner.NameOf(i, l, len(v)), build.Number(x.ResultType, 0))
 			v[l] = sums[l].Ref()
 		}
+		together := min(together, len(v))
 		add := func(in *build.Scope, first *shader.Expr, n int) { // in the order of the splits
 			parts := make([]*shader.Var, 0, n*len(v))
 			for k := range n {
 				at := first.Plus(k).Convert(t).Mul(x.Results())
-				for l := range v {
-					parts = append(parts, in.LoadAt(b, at.Add(rank.Lane(l).Convert(t)), build.Tag("k"+sums[l].Name[1:]+"_", k), false))
+				for l := 0; l < len(v); l += together {
+					load := &shader.Load{Declare: true, Buffer: b, Index: at.Add(rank.Lane(l).Convert(t))}
+					for _, sum := range sums[l:][:together] {
+						load.Dst = append(load.Dst, &shader.Var{Name: build.Tag("k"+sum.Name[1:]+"_", k), Type: shader.Register(b.Type)})
+					}
+					in.Do(load)
+					parts = append(parts, load.Dst...)
 				}
 			}
 			for k, part := range parts {

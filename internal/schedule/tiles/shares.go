@@ -97,11 +97,7 @@ func (q *Pass) inShares(tiles int) (tile *shader.Expr, end func()) {
 func addParts(x *product.Product, t Tile) {
 	stores := x.Nest.Stores(0, false)
 	every := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes)
-	inner := build.InMemory(every, x.Nest.Body[stores[0]].View)
-	group := 1 // results that have the same parts, and are neighbours there
-	if x.InFours && inner[len(inner)-1] == x.Cols.Axes[len(x.Cols.Axes)-1] {
-		group = 4
-	}
+	group := x.TogetherInParts() // they have the same parts
 	pointwise.Points(x.Builder, every, stores, func(sc *build.Scope, i int) {
 		owner := sc.Owner(ir.Axes(every...))
 		rank := owner.Rank(every)

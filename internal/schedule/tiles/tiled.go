@@ -176,7 +176,7 @@ type Pass struct {
 func Compile(x *product.Product, o product.Option[Tile]) {
 	t := o.Layout
 	x.Split(o.Cut)
-	x.InFours = x.Shares > 0 && x.Fours(x.Cols.Axes)
+	x.InFours = (x.Shares > 0 || x.Splits > 1 && t.Unit.lanes > 1) && x.Fours(x.Cols.Axes)
 	Tap(x, t)
 	x.AddPass(t.Threads(), func(p *build.Pass) {
 		p.Resident = resident(x, t)
