@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -74,7 +75,7 @@ func layoutOf(d *tensor.Device) func(t tensor.Tensor, outFirst bool) (view func(
 		return nil
 	case d == tensor.CPU():
 		return laidOut
-	case tensor.Internal.Machine(graph.Token{}, d).DeepTiles:
+	case runtime.GOOS != "js" && tensor.Internal.Machine(graph.Token{}, d).DeepTiles: // no browser has such a device: less is linked
 		return innermost
 	}
 	return nil
