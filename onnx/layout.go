@@ -81,6 +81,18 @@ func layoutOf(d *tensor.Device) func(t tensor.Tensor, outFirst bool) (view func(
 	return nil
 }
 
+// spaceFor returns the elements of t, and memory for as many, which is nil without either.
+func spaceFor(t tensor.Tensor) (from, to []byte) {
+	from, err := t.Bytes()
+	if err != nil {
+		return nil, nil
+	}
+	if to, err = tensor.Internal.Allocate(graph.Token{}, len(from)); err != nil {
+		return nil, nil
+	}
+	return from, to
+}
+
 // innermost returns t, [out in kernel…], as a view of a copy in which the inputs are innermost. It returns nil for weights that
 // lie so, and without memory for the copy.
 func innermost(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
@@ -94,12 +106,8 @@ func innermost(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
 	if taps == 1 || in == 1 {
 		return nil
 	}
-	from, err := t.Bytes()
-	if err != nil {
-		return nil
-	}
-	to, err := tensor.Internal.Allocate(graph.Token{}, len(from))
-	if err != nil {
+	from, to := spaceFor(t)
+	if to == nil {
 		return nil
 	}
 	files.Parallel(out, 1, func(i, _ int) error {
@@ -191,12 +199,8 @@ func laidOut(t tensor.Tensor, outFirst bool) (view func() tensor.Tensor) {
 	if !outFirst && width == out || t.Len() == 0 {
 		return nil
 	}
-	from, err := t.Bytes()
-	if err != nil {
-		return nil
-	}
-	to, err := tensor.Internal.Allocate(graph.Token{}, len(from))
-	if err != nil {
+	from, to := spaceFor(t)
+	if to == nil {
 		return nil
 	}
 	depth := t.Len() / out
